@@ -1,0 +1,39 @@
+# CodeCap: can code be a good video caption?
+#   snakemake --configfile config/demo.yaml --cores 2 dataset all
+# Targets: all (stages 4 to 8 on the committed clips table) and dataset (stages 1 to 3, which make such a table).
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: f"{workflow.basedir}/config/config.yaml"
+configfile: f"{workflow.basedir}/config/metrics.yaml"
+configfile: f"{workflow.basedir}/config/models.yaml"
+configfile: f"{workflow.basedir}/config/sources.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/1_collect.smk"
+include: "rules/2_filter.smk"
+include: "rules/3_annotate.smk"
+include: "rules/4_generate.smk"
+include: "rules/5_render.smk"
+include: "rules/6_score.smk"
+include: "rules/7_compare.smk"
+include: "rules/8_report.smk"
+
+
+localrules:
+    all,
+    dataset,
+
+
+rule all:
+    default_target: True
+    input:
+        benchmark,
+
+
+rule dataset:
+    input:
+        "results/3_annotate/clips.tsv",

@@ -1,0 +1,66 @@
+# Stage 1: which videos are there, and what are they on the one clock?
+# in   config key `sources`
+# out  results/1_collect/candidates.jsonl            one Candidate a video that a source offers
+#      results/1_collect/originals/{bucket}.jsonl    one Original each: the file as it came
+#      results/1_collect/clips/{bucket}.jsonl        one Ingested each: the canonical clip, or why there is none
+#      results/1_collect/shots/{bucket}.jsonl        its shots
+
+
+rule discover_candidates:
+    output:
+        candidates="results/1_collect/candidates.jsonl",
+    log:
+        "logs/discover_candidates.log",
+    params:
+        sources=config["sources"],
+        offered=lambda w: plan.offered(config["sources"]),
+    script:
+        "../scripts/discover_candidates.py"
+
+
+rule fetch_originals:
+    input:
+        candidates="results/1_collect/candidates.jsonl",
+    output:
+        originals="results/1_collect/originals/{bucket}.jsonl",
+    log:
+        "logs/fetch_originals/{bucket}.log",
+    params:
+        sources=config["sources"],
+        this_try=this_try("fetch_originals"),
+    script:
+        "../scripts/fetch_originals.py"
+
+
+rule ingest_originals:
+    input:
+        originals="results/1_collect/originals/{bucket}.jsonl",
+    output:
+        clips="results/1_collect/clips/{bucket}.jsonl",
+    log:
+        "logs/ingest_originals/{bucket}.log",
+    benchmark:
+        "benchmarks/ingest_originals/{bucket}.tsv"
+    resources:
+        mem_mb=1500,
+        runtime=120,
+    params:
+        code=digest("codecap.collect.ingest"),
+    script:
+        "../scripts/ingest_originals.py"
+
+
+rule detect_shots:
+    input:
+        clips="results/1_collect/clips/{bucket}.jsonl",
+    output:
+        shots="results/1_collect/shots/{bucket}.jsonl",
+    log:
+        "logs/detect_shots/{bucket}.log",
+    resources:
+        mem_mb=1500,
+        runtime=60,
+    params:
+        choice=vars(choice.shots(config)),
+    script:
+        "../scripts/detect_shots.py"

@@ -1,0 +1,20 @@
+# Stage 2: which clips are structured 2D content?
+# in   results/1_collect/clips/{bucket}.jsonl
+# out  results/2_filter/{bucket}.jsonl               one Verdict a clip: keep or drop, with features and reasons
+
+
+rule filter_clips:
+    input:
+        clips="results/1_collect/clips/{bucket}.jsonl",
+    output:
+        verdicts="results/2_filter/{bucket}.jsonl",
+    log:
+        "logs/filter_clips/{bucket}.log",
+    resources:
+        mem_mb=1500,
+        runtime=60,
+    params:
+        settings=config["filter"],
+        code=digest("codecap.filtering.verdict"),
+    script:
+        "../scripts/filter_clips.py"

@@ -1,0 +1,71 @@
+# Stage 3: what is in each clip, and where?
+# in   results/1_collect/clips/{bucket}.jsonl, results/2_filter/{bucket}.jsonl; for the benchmark the clips table
+# out  results/3_annotate/drafts/{bucket}.jsonl      one Annotation a kept clip, for people to review
+#      results/3_annotate/clips.tsv, annotations/    the data set: a table and one draft a clip, for a person to commit
+#      results/3_annotate/proposed/{bucket}.jsonl    one Annotation a clip of the benchmark's table, as drafted
+#      results/3_annotate/approved/{bucket}.jsonl    the same from the files that people approved
+
+
+rule draft_annotations:
+    input:
+        clips="results/1_collect/clips/{bucket}.jsonl",
+        verdicts="results/2_filter/{bucket}.jsonl",
+    output:
+        drafts="results/3_annotate/drafts/{bucket}.jsonl",
+    log:
+        "logs/draft_annotations/{bucket}.log",
+    resources:
+        mem_mb=1500,
+        runtime=120,
+    params:
+        proposer=config["proposer"],
+        settings=config["proposers"].get(config["proposer"], {}),
+        code=digest(f"codecap.annotate.proposers.{config['proposer']}"),
+    script:
+        "../scripts/draft_annotations.py"
+
+
+rule tabulate_dataset:
+    input:
+        clips=expand("results/1_collect/clips/{bucket}.jsonl", bucket=PLAN.all_buckets),
+        shots=expand("results/1_collect/shots/{bucket}.jsonl", bucket=PLAN.all_buckets),
+        verdicts=expand("results/2_filter/{bucket}.jsonl", bucket=PLAN.all_buckets),
+        drafts=expand("results/3_annotate/drafts/{bucket}.jsonl", bucket=PLAN.all_buckets),
+    output:
+        clips="results/3_annotate/clips.tsv",
+        verdicts="results/3_annotate/verdicts.tsv",
+        annotations=directory("results/3_annotate/annotations"),
+    log:
+        "logs/tabulate_dataset.log",
+    script:
+        "../scripts/tabulate_dataset.py"
+
+
+rule propose_annotations:
+    output:
+        annotations="results/3_annotate/proposed/{bucket}.jsonl",
+    log:
+        "logs/propose_annotations/{bucket}.log",
+    resources:
+        mem_mb=1500,
+        runtime=120,
+    params:
+        clips=contents,
+        proposer=config["proposer"],
+        settings=config["proposers"].get(config["proposer"], {}),
+        code=digest(f"codecap.annotate.proposers.{config['proposer']}"),
+    script:
+        "../scripts/propose_annotations.py"
+
+
+rule gather_annotations:
+    output:
+        annotations="results/3_annotate/approved/{bucket}.jsonl",
+    log:
+        "logs/gather_annotations/{bucket}.log",
+    params:
+        clips=contents,
+        files=lambda w: PLAN.annotation_digests(w.bucket),
+        code=digest("codecap.annotate.approved"),
+    script:
+        "../scripts/gather_annotations.py"

@@ -1,0 +1,24 @@
+# Stage 5: what does each caption look like at 24 frames a second?
+# in   results/4_generate/{system}/{bucket}.jsonl
+# out  results/5_render/{system}/{bucket}.jsonl      one Render a clip, with its certificate
+
+
+rule render_captions:
+    input:
+        captions="results/4_generate/{system}/{bucket}.jsonl",
+    output:
+        renders="results/5_render/{system}/{bucket}.jsonl",
+    log:
+        "logs/render_captions/{system}/{bucket}.log",
+    benchmark:
+        "benchmarks/render_captions/{system}/{bucket}.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        clips=contents,
+        settings=config["render"],
+        code=digest("codecap.render.renders", f"codecap.render.engines.{config['render']['engine']}"),
+        this_try=this_try("render_captions"),
+    script:
+        "../scripts/render_captions.py"

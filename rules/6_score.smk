@@ -1,0 +1,101 @@
+# Stage 6: how close is each render to its reference?
+# in   results/5_render/{system}/{bucket}.jsonl, results/3_annotate/{approved,proposed}/{bucket}.jsonl, the clips table
+# out  results/6_score/references/{lane}/{bucket}.jsonl   one Reference a clip: its side of the lane's metrics, made once
+#      results/6_score/prompts/{system}/{bucket}.jsonl    one ObjectPrompts a clip (network, no GPU)
+#      results/6_score/tracks/{system}/{bucket}.jsonl     one ObjectTracks a clip (GPU, offline)
+#      results/6_score/{lane}/{system}/{bucket}.jsonl     Scores of all metrics of the lane: one decoding for all
+
+ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
+LANES = {lane: [vars(choice.metric(config, name)) for name in names] for lane, names in PLAN.lanes.items()}
+SHOTS = vars(choice.shots(config))
+HAS_OBJECTS = choice.OBJECTS_METRIC in config["metrics"]
+
+
+def tracks_of_lane(wildcards):
+    """Tracks are needed only in the lane that scores objects."""
+    needed = HAS_OBJECTS and choice.OBJECTS_METRIC in PLAN.lanes[wildcards.lane]
+    return "results/6_score/tracks/{system}/{bucket}.jsonl" if needed else []
+
+
+rule describe_references:
+    output:
+        references="results/6_score/references/{lane}/{bucket}.jsonl",
+    log:
+        "logs/describe_references/{lane}/{bucket}.log",
+    benchmark:
+        "benchmarks/describe_references/{lane}/{bucket}.tsv"
+    resources:
+        mem_mb=3000,
+        runtime=120,
+    params:
+        clips=contents,
+        metrics=lambda w: LANES[w.lane],
+        shots=SHOTS,
+    script:
+        "../scripts/describe_references.py"
+
+
+rule prompt_objects:
+    input:
+        renders="results/5_render/{system}/{bucket}.jsonl",
+        annotations=ANNOTATIONS,
+    output:
+        prompts="results/6_score/prompts/{system}/{bucket}.jsonl",
+    log:
+        "logs/prompt_objects/{system}/{bucket}.log",
+    benchmark:
+        "benchmarks/prompt_objects/{system}/{bucket}.tsv"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        clips=contents,
+        prompter=vars(choice.backend(config, "prompter")) if HAS_OBJECTS else None,
+        this_try=this_try("prompt_objects"),
+    script:
+        "../scripts/prompt_objects.py"
+
+
+rule segment_objects:
+    input:
+        renders="results/5_render/{system}/{bucket}.jsonl",
+        prompts="results/6_score/prompts/{system}/{bucket}.jsonl",
+    output:
+        tracks="results/6_score/tracks/{system}/{bucket}.jsonl",
+    log:
+        "logs/segment_objects/{system}/{bucket}.log",
+    benchmark:
+        "benchmarks/segment_objects/{system}/{bucket}.tsv"
+    resources:
+        mem_mb=3000,
+        runtime=240,
+    params:
+        clips=contents,
+        segmenter=vars(choice.backend(config, "segmenter")) if HAS_OBJECTS else None,
+    script:
+        "../scripts/segment_objects.py"
+
+
+rule score_renders:
+    input:
+        captions="results/4_generate/{system}/{bucket}.jsonl",
+        renders="results/5_render/{system}/{bucket}.jsonl",
+        annotations=ANNOTATIONS,
+        references="results/6_score/references/{lane}/{bucket}.jsonl",
+        tracks=tracks_of_lane,
+    output:
+        scores="results/6_score/{lane}/{system}/{bucket}.jsonl",
+    log:
+        "logs/score_renders/{lane}/{system}/{bucket}.log",
+    benchmark:
+        "benchmarks/score_renders/{lane}/{system}/{bucket}.tsv"
+    resources:
+        mem_mb=3000,
+        runtime=240,
+    params:
+        clips=contents,
+        metrics=lambda w: LANES[w.lane],
+        shots=SHOTS,
+        this_try=this_try("score_renders"),
+    script:
+        "../scripts/score_renders.py"

@@ -1,0 +1,18 @@
+"""Build the report, a folder of static pages."""
+
+from pathlib import Path
+
+from codecap import job
+from codecap.compare.comparison import Comparison
+from codecap.records import Annotation, read_record, read_rows
+from codecap.report.site import build_report
+
+if "snakemake" in globals():
+    with job.running(snakemake.log[0]):
+        build_report(
+            read_record(Path(snakemake.input.comparison), Comparison),
+            annotations=(row for path in snakemake.input.annotations for row in read_rows(Path(path), Annotation)),
+            tracks=[Path(path) for path in snakemake.input.tracks],
+            tables=Path(snakemake.input.tables),
+            out_dir=Path(snakemake.output.index).parent,
+        )

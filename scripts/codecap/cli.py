@@ -1,0 +1,277 @@
+"""The command line: `codecap COMMAND --help`. Each command is a thin shell around one function of the package."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codecap import config as configuration
+from codecap import job
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+bench = typer.Typer(no_args_is_help=True, help="Measure what this project costs.")
+store = typer.Typer(no_args_is_help=True, help="Look after the item store.")
+demo = typer.Typer(no_args_is_help=True, help="The demo's own clips.")
+app.add_typer(bench, name="bench")
+app.add_typer(store, name="store")
+app.add_typer(demo, name="demo")
+
+EMBEDDED = configuration.PROJECT / "config" / "demo.yaml"
+Config = Annotated[
+    Path, typer.Option("--config", help="Configuration laid over config/config.yaml. The default takes the embedded backends.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.callback()
+def main() -> None:
+    """CodeCap: can code be a good video caption?
+
+    The benchmark itself is a Snakemake workflow (see README.md). These commands are its parts, for one file at a time.
+    """
+
+
+@app.command()
+def ingest(
+    files: Annotated[list[Path], typer.Argument(help="Videos, GIFs, or folders of them.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the canonical clips and their table clips.tsv.")],
+    category: Annotated[str | None, typer.Option(help="A, B, C, E or F; by default a name's letter before its first _.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring videos to the canonical clock: 24 fps, even size, H.264, no audio.
+
+    Each file keeps its stem in the clip's name. What cannot be read is named with the reason, the others go on; the exit status
+    is 1 when nothing could be read at all.
+
+        codecap ingest videos/*.mp4 --out clips
+        snakemake --profile profiles/demo --cores 2 --config clips=clips/clips.tsv annotations=proposed
+    """
+    from codecap.collect.ingest import ingest_files
+
+    with job.running():
+        rows = ingest_files(files, out, category=category)
+    if as_json:
+        typer.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=1))
+    else:
+        for row in rows:
+            made = row.clip
+            typer.echo(
+                f"{made.clip_id}  {made.frames} frames  {made.width_px}x{made.height_px}" if made else f"FAILED  {row.reason}",
+                err=made is None,
+            )
+    raise typer.Exit(0 if any(row.status == "ok" for row in rows) else 1)
+
+
+@app.command("filter")
+def filter_(
+    folder: Annotated[Path, typer.Argument(help="Folder with clips.tsv, as `codecap ingest` writes it.")],
+    config: Config = EMBEDDED,
+    as_json: AsJson = False,
+) -> None:
+    """Say which clips are structured 2D content, and why the others are not."""
+    from codecap.filtering.verdict import filter_clip
+    from codecap.records import read_clips
+
+    with job.running():
+        settings = configuration.load(config)["filter"]
+        verdicts = [filter_clip(clip, settings) for clip in read_clips(folder / "clips.tsv")]
+    if as_json:
+        told = [verdict.model_dump(mode="json", exclude={"clip_id"}) | {"clip": verdict.clip_id} for verdict in verdicts]
+        typer.echo(json.dumps(told, indent=1))
+        return
+    for verdict in verdicts:
+        typer.echo(f"{verdict.decision:5} {verdict.clip_id}  {'; '.join(verdict.reasons)}")
+
+
+@app.command()
+def render(
+    page: Annotated[Path, typer.Argument(help="HTML page with window.seek(seconds).")],
+    seconds: Annotated[float, typer.Option("--seconds", min=1 / 24, help="Length of the video.")],
+    size: Annotated[str, typer.Option("--size", help="Width x height in pixels, as 640x360.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The video, an mp4.")],
+    certificate: Annotated[Path | None, typer.Option(help="Where the render's certificate goes, as JSON.")] = None,
+    config: Config = EMBEDDED,
+) -> None:
+    """Render a page at 24 fps. The exit status is 0 only for outcome ok."""
+    from codecap.clock import FPS
+    from codecap.records import Outcome, write_record
+    from codecap.render import render_page
+
+    with job.running():
+        width_px, height_px = _size(size)
+        if not page.is_file():
+            raise job.UserError(f"{page}: no such page")
+        settings = configuration.load(config)["render"]
+        out.parent.mkdir(parents=True, exist_ok=True)
+        made = render_page(page, max(round(seconds * FPS), 1), width_px, height_px, out, settings)
+        if certificate is not None:
+            write_record(certificate, made)
+    typer.echo(f"{made.outcome}  {made.frames} frames  {made.detail}".rstrip())
+    raise typer.Exit(0 if made.outcome is Outcome.OK else 1)
+
+
+@app.command()
+def score(
+    reference: Annotated[Path, typer.Argument(help="Canonical clip (codecap ingest makes one).")],
+    candidate: Annotated[Path, typer.Argument(help="Canonical video to be scored.")],
+    annotation: Annotated[Path | None, typer.Option(help="The reference's annotation, for object IoU and retention.")] = None,
+    config: Config = EMBEDDED,
+    as_json: AsJson = False,
+) -> None:
+    """Score one video against its reference with all configured metrics."""
+    from codecap.records import Annotation, read_record
+    from codecap.score.engine.single import Scorer, clip_of
+
+    with job.running(), tempfile.TemporaryDirectory(prefix="codecap-") as scratch:
+        settings = configuration.load(config)
+        told = None if annotation is None else read_record(annotation, Annotation)
+        clip = clip_of(reference, "reference" if told is None else told.clip_id)
+        if told is not None:
+            _must_fit(annotation, told, clip)
+        clip_of(candidate)
+        rows = Scorer(settings, Path(scratch)).score(clip, candidate, told)
+    if as_json:
+        typer.echo(json.dumps([row.model_dump(mode="json", exclude={"system", "clip_id"}) for row in rows], indent=1))
+        return
+    for row in rows:
+        value = "unscored" if row.value is None else f"{row.value:.4f}"
+        place = " ".join(part for part in (row.kind, row.item) if part)
+        typer.echo(f"{row.metric:20} {value:>10}  {place}  {row.detail}".rstrip())
+    if any(row.proxy for row in rows):
+        typer.echo("\nStand-ins (proxy) by the embedded backends, not the paper's metrics.")
+
+
+@app.command()
+def selftest(
+    config: Config = EMBEDDED,
+    only: Annotated[list[str] | None, typer.Option(help="Rows to run, by name; all by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove on the demo clips that every score can be wrong: identity, black, frozen, reversed, shifted, late, another clip.
+
+    Fails when a row does not hold, and prints its value.
+    """
+    from codecap.selftest import report, run_on_demo
+
+    with job.running(), tempfile.TemporaryDirectory(prefix="codecap-") as scratch:
+        checks = run_on_demo(configuration.load(config), Path(scratch), only=only)
+    if as_json:
+        typer.echo(json.dumps([check.model_dump(mode="json") for check in checks], indent=1))
+    else:
+        typer.echo(report(checks))
+    raise typer.Exit(0 if all(check.held for check in checks) else 1)
+
+
+@app.command()
+def doctor(config: Config = EMBEDDED, as_json: AsJson = False) -> None:
+    """Say what is there and what is missing, and how to get it: browser, GPU, backends, keys, limits."""
+    from codecap.doctor import examine
+
+    with job.running():
+        findings = examine(configuration.load(config))
+    if as_json:
+        typer.echo(json.dumps([vars(finding) for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok' if finding.there else 'MISSING':8} {finding.what:22} {finding.told}")
+    raise typer.Exit(0 if all(finding.there or not finding.needed for finding in findings) else 1)
+
+
+@app.command()
+def show(
+    clip: Annotated[str, typer.Argument(help="Clip id.")],
+    config: Config = EMBEDDED,
+) -> None:
+    """Say where everything about a clip lies: video, annotation, captions, renders, scores."""
+    from codecap.show import places
+
+    with job.running():
+        for what, place in places(configuration.load(config), clip):
+            typer.echo(f"{what:28} {place}")
+
+
+@app.command("install-browser")
+def install_browser() -> None:
+    """Find a headless Chromium, or get one: Playwright's installer, then the system's packages."""
+    from codecap.render import install_browser
+
+    with job.running():
+        typer.echo(f"browser: {install_browser()}")
+
+
+@bench.command("plan")
+def bench_plan(
+    systems: Annotated[int, typer.Option(min=1)] = 16,
+    clips: Annotated[int, typer.Option(min=1)] = 323,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the planning of a full benchmark: jobs, CPU seconds and memory of a dry run and of a run with nothing to do."""
+    from codecap.bench.plan import measure
+
+    with job.running():
+        found = measure(systems, clips)
+    typer.echo(json.dumps(found, indent=1) if as_json else "\n".join(f"{name:24} {value}" for name, value in found.items()))
+
+
+@bench.command("memory")
+def bench_memory(
+    seconds: Annotated[int, typer.Option(min=1)] = 40,
+    size: Annotated[str, typer.Option()] = "1920x1080",
+    as_json: AsJson = False,
+) -> None:
+    """Measure the peak memory of every stage on one long, large clip."""
+    from codecap.bench.memory import measure
+
+    with job.running():
+        found = measure(seconds, *_size(size))
+    typer.echo(json.dumps(found, indent=1) if as_json else "\n".join(f"{name:24} {value:8.0f} MB" for name, value in found.items()))
+
+
+@store.command("verify")
+def store_verify(config: Config = EMBEDDED) -> None:
+    """Check every stored item against its files; exit status 1 when something is missing or damaged."""
+    from codecap.store import verify
+
+    with job.running():
+        roots = configuration.load(config)["store"]
+        problems = [problem for root in ("durable", "bulk") for problem in verify(Path(roots[root]))]
+    for problem in problems:
+        typer.echo(problem)
+    typer.echo(f"{len(problems)} problems")
+    raise typer.Exit(1 if problems else 0)
+
+
+@demo.command("build")
+def demo_build(
+    names: Annotated[list[str] | None, typer.Argument(help="Clip ids; all by default.")] = None,
+    out: Annotated[Path, typer.Option(help="Where to.")] = configuration.PROJECT / "resources" / "demo",
+) -> None:
+    """Render the demo's pages again: clips, true boxes and annotations."""
+    from codecap.demo import build
+
+    with job.running():
+        build(out, names or None)
+
+
+def _size(text: str) -> tuple[int, int]:
+    try:
+        width_px, height_px = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise job.UserError(f"--size {text}: must be WIDTHxHEIGHT in pixels, as 640x360") from None
+    if width_px < 1 or height_px < 1:
+        raise job.UserError(f"--size {text}: must be at least 1x1")
+    return width_px, height_px
+
+
+def _must_fit(path: Path | None, annotation, clip) -> None:
+    """The annotation is of this clip: as many boxes as the clip has frames."""
+    for item in annotation.objects:
+        if len(item.boxes_xyxy) != clip.frames:
+            raise job.UserError(
+                f"{path}: object {item.name!r} has {len(item.boxes_xyxy)} boxes, {clip.mp4} has {clip.frames} frames; "
+                "it is the annotation of another clip"
+            )

@@ -1,0 +1,212 @@
+"""Ingest: any video brought to the one clock and form that all other stages read (see METRICS, "The clock").
+
+Frame `i` of a canonical clip is the picture that the source has on screen at `i / 24` seconds, never a mixture of two. The clip
+has as many frames as there are `i` with `i / 24` before the source's last picture goes.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from codecap.clock import FPS
+from codecap.collect.canonical import why_not_canonical
+from codecap.collect.naming import category_of, clip_id_of, find_videos
+from codecap.collect.picture import ToneCurve, Viewer
+from codecap.collect.shown import OpenVideo, open_video, shown_frames
+from codecap.records import CATEGORIES, Clip, Ingested, read_clips, write_clips
+from codecap.video import CanonicalWriter, VideoError, VideoInfo, draft_beside, file_sha256, probe, put_in_place, unwritable
+
+TABLE = "clips.tsv"
+
+
+@dataclass(frozen=True)
+class IngestSettings:
+    """The `ingest` part of the configuration."""
+
+    longest_s: float = 600.0  # a longer video is refused: cut it first
+    tolerance_s: float = 0.5  # how much earlier than its header says a video may end before it counts as cut short
+    white_nits: float = 203.0  # high dynamic range: diffuse white, and what becomes the brightest white
+    peak_nits: float = 1000.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.white_nits < self.peak_nits:
+            raise ValueError(f"ingest: peak_nits ({self.peak_nits}) must be above white_nits ({self.white_nits}), both above 0")
+        if self.longest_s <= 0 or self.tolerance_s < 0:
+            raise ValueError("ingest: longest_s must be above 0 and tolerance_s not below 0")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a canonical clip is like."""
+
+    frames: int
+    width_px: int
+    height_px: int
+    sha256: str
+    copied: bool  # the source already was canonical
+
+
+def ingest_file(path: Path, out_mp4: Path, *, settings: IngestSettings | None = None) -> Facts:
+    """Bring a video to the canonical form. One that already has it is copied byte for byte.
+
+    Args:
+        path: any file that FFmpeg reads.
+        out_mp4: where the clip goes; it appears whole or not at all.
+
+    Raises:
+        VideoError: something is wrong with the source; the message says what, where and what to do.
+        OSError: the clip cannot be written (disk full, read-only folder).
+    """
+    settings = settings or IngestSettings()
+    path, out_mp4 = Path(path), Path(out_mp4)
+    video = open_video(path)
+    with video.container:
+        canonical = why_not_canonical(path) is None
+        if canonical:
+            info = probe(path)
+            _refuse_long(path, info.duration_s, settings)
+            _copy(path, out_mp4)
+        else:
+            info = _convert(video, out_mp4, settings)
+    return Facts(info.frames, info.width_px, info.height_px, file_sha256(out_mp4), canonical)
+
+
+def ingest_files(
+    places: Iterable[Path],
+    out_dir: Path,
+    *,
+    category: str | None = None,
+    settings: IngestSettings | None = None,
+    report: Callable[[Ingested], None] | None = None,
+) -> list[Ingested]:
+    """Ingest videos into a folder: `out_dir/<clip_id>.mp4` each, and `out_dir/clips.tsv`, to which they are added.
+
+    A clip that was made from the same bytes is not made again (`Clip.source` holds their digest). The table is written after each
+    clip, so that a run that was stopped goes on where it was. An id belongs to the source that had it first: another file of the
+    same stem, or another version of it, is refused as long as the clip is there, so that none silently takes another's place.
+
+    Args:
+        places: files, and folders (one level); files that do not end like a video are passed over, `naming.find_videos` tells them.
+        category: of all of them; by default what the table says already, else the letter before the first underscore of the name.
+        report: is shown each row as soon as it is there.
+
+    Returns:
+        One row a video, in order; what could not be ingested is a row with a reason.
+
+    Raises:
+        ValueError: unknown category.
+        RecordError: the table that is there cannot be read.
+        OSError: the folder cannot be written to.
+    """
+    if category is not None and category not in CATEGORIES:
+        raise ValueError(f"unknown category {category!r}; known are {', '.join(CATEGORIES)}")
+    table = Path(out_dir) / TABLE
+    clips = {clip.clip_id: clip for clip in read_clips(table)} if table.exists() else {}
+    rows = []
+    for path in find_videos(places)[0]:
+        try:
+            clip = _ingest_one(path, Path(out_dir), category, clips, settings)
+            row = Ingested(source=str(path), status="ok", clip=clip)
+            if clips.get(clip.clip_id) != clip:
+                clips[clip.clip_id] = clip
+                write_table(table, clips.values())
+        except VideoError as error:
+            row = Ingested(source=str(path), status="failed", reason=str(error))
+        rows.append(row)
+        if report is not None:
+            report(row)
+    return rows
+
+
+def write_table(table: Path, clips: Iterable[Clip]) -> None:
+    """Write a clips table; a folder that cannot be written to gives the same message as a clip would."""
+    try:
+        write_clips(table, clips)
+    except OSError as error:
+        raise unwritable(table, error) from error
+
+
+def source_mark(path: Path, sha256: str) -> str:
+    """What `Clip.source` says of a file: its name and its digest. It holds no folder, so that the table can be shared."""
+    return f"{path.name} sha256:{sha256}"
+
+
+def _ingest_one(path: Path, out_dir: Path, category: str | None, clips: dict[str, Clip], settings: IngestSettings | None) -> Clip:
+    open_video(path).container.close()  # says what is wrong with a file before it is read as a whole
+    clip_id, sha256 = clip_id_of(path), file_sha256(path)
+    out_mp4 = out_dir / f"{clip_id}.mp4"
+    there = clips.get(clip_id)
+    category = category or (there.category if there else category_of(path))
+    if there is not None and out_mp4.exists():
+        name, _, digest = there.source.rpartition(" sha256:")
+        if digest != sha256:
+            raise VideoError(
+                f"{path}: the clip id {clip_id!r} is used already, by the clip made of {name or 'another source'}; "
+                f"rename the file, or delete {out_mp4} to replace that clip"
+            )
+        if file_sha256(out_mp4) == there.sha256:
+            return there.model_copy(update={"category": category})
+    facts = ingest_file(path, out_mp4, settings=settings)
+    return Clip(
+        clip_id=clip_id,
+        category=category,
+        mp4=out_mp4,
+        sha256=facts.sha256,
+        frames=facts.frames,
+        width_px=facts.width_px,
+        height_px=facts.height_px,
+        source=source_mark(path, sha256),
+        licence=there.licence if there else "",
+    )
+
+
+def _convert(video: OpenVideo, out_mp4: Path, settings: IngestSettings) -> VideoInfo:
+    """Write the canonical clip of a video, one picture in memory at a time. Pictures that no frame falls on are not converted."""
+    tone = ToneCurve(settings.white_nits, settings.peak_nits)
+    viewer: Viewer | None = None
+    writer: CanonicalWriter | None = None
+    try:
+        for shown in shown_frames(video, settings.tolerance_s):
+            _refuse_long(video.path, float(shown.end_s), settings)
+            if viewer is None or writer is None:
+                viewer = Viewer(shown.frame, video.stream.sample_aspect_ratio, tone)
+                writer = CanonicalWriter(out_mp4, viewer.width_px, viewer.height_px)
+            stop = math.ceil(shown.end_s * FPS)  # first frame that starts when this picture is gone
+            if writer.frames < stop:
+                writer.add(viewer.rgb(shown.frame))
+            while writer.frames < stop:
+                writer.repeat()
+    except BaseException:
+        if writer is not None:
+            writer.discard()
+        raise
+    assert writer is not None  # a video without a picture has raised
+    writer.close()
+    return VideoInfo(writer.frames, writer.width_px, writer.height_px)
+
+
+def _copy(path: Path, out_mp4: Path) -> None:
+    if out_mp4.exists() and out_mp4.samefile(path):
+        return
+    draft = draft_beside(out_mp4)
+    try:
+        shutil.copyfile(path, draft)
+        put_in_place(draft, out_mp4)
+    except OSError as error:
+        if error.errno == errno.ENOENT and not path.exists():
+            raise VideoError(f"{path}: is gone; give it again") from error
+        raise unwritable(out_mp4, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _refuse_long(path: Path, duration_s: float, settings: IngestSettings) -> None:
+    if duration_s > settings.longest_s:
+        raise VideoError(
+            f"{path}: is longer than {settings.longest_s:g} s (ingest.longest_s in the config); cut it, or raise the limit"
+        )

@@ -1,0 +1,142 @@
+"""Which columns the metrics give, and the wall between protocols: one metric, one protocol, one table."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from codecap import registry
+from codecap.compare.comparison import Column, ComparisonError, Items
+from codecap.records import Score
+
+# The paper's own metrics in the order of its Table 1 and Table 3. They and their stand-ins never share a table.
+MAIN = ("visual_similarity", "object_iou", "retention")
+RECONSTRUCTION = ("appearance", "mps", "mps_strict", "kss")
+PARTS = ("dynamic", "static", "overall")
+
+
+@dataclass(frozen=True)
+class MetricInfo:
+    """What a metric's module says of itself."""
+
+    name: str
+    label: str
+    unit: str = ""
+    lowest: float | None = None
+    highest: float | None = None
+    higher_is_better: bool | None = None
+    items: Items = ""
+
+
+def describe(names: Iterable[str]) -> list[MetricInfo]:
+    """Ask the plugins of the configured metrics what they are.
+
+    Raises:
+        registry.Unavailable: there is no such metric.
+    """
+    told = []
+    for name in names:
+        module = registry.load("score", name)
+        lowest, highest = (end if end is not None and math.isfinite(end) else None for end in module.RANGE)
+        needs = set(module.NEEDS)
+        items: Items = "objects" if "tracks" in needs else "focal_points" if "annotation" in needs else ""
+        better = module.HIGHER_IS_BETTER
+        if better is False and lowest is not None and lowest < 0:
+            better = None  # a signed deviation, best at 0: the least of it is not the best
+        told.append(MetricInfo(name, module.LABEL, module.UNIT, lowest, highest, better, items))
+    return told
+
+
+def columns_of(metrics: Sequence[MetricInfo], scores: Sequence[Score]) -> list[Column]:
+    """The columns of all tables, those of the paper first.
+
+    A metric per focal point has three: dynamic, static, overall. A second column of a metric (`mps_strict` of `mps`) is known
+    by its metric's name at the start of its own.
+
+    Raises:
+        ComparisonError: a metric has rows of two protocols, or rows of a metric that the config does not name.
+    """
+    protocols = check_protocols(scores)
+    measured = {score.metric for score in scores}
+    infos = {info.name: info for info in metrics}
+    for name in sorted(measured - set(infos)):
+        infos[name] = _second_column(name, metrics)
+    columns = []
+    for info in infos.values():
+        protocol, proxy = protocols.get(info.name, ("", False))
+        for part in PARTS if info.items == "focal_points" else ("",):
+            columns.append(
+                Column(
+                    name=f"{info.name}_{part}" if part else info.name,
+                    metric=info.name,
+                    part=part,
+                    label=f"{info.label}, {part}" if part else info.label,
+                    unit=info.unit,
+                    lowest=info.lowest,
+                    highest=info.highest,
+                    higher_is_better=info.higher_is_better,
+                    items=info.items,
+                    table=_table_of(info.name),
+                    proxy=proxy,
+                    protocol=protocol,
+                )
+            )
+    return sorted(columns, key=_place)
+
+
+def check_protocols(scores: Iterable[Score]) -> dict[str, tuple[str, bool]]:
+    """Protocol and proxy mark of each metric's numbers.
+
+    Raises:
+        ComparisonError: numbers of one metric were made in two ways.
+    """
+    seen: dict[str, dict[tuple[str, bool], list[Score]]] = defaultdict(lambda: defaultdict(list))
+    for score in scores:
+        if score.status == "ok":
+            seen[score.metric][score.protocol, score.proxy].append(score)
+    for metric, ways in seen.items():
+        if len(ways) > 1:
+            told = "; ".join(
+                f"{protocol!r}{' (stand-in)' if proxy else ''}: {len(rows)} rows of "
+                f"{', '.join(sorted({row.system for row in rows}))}"
+                for (protocol, proxy), rows in sorted(ways.items(), key=lambda way: way[0])
+            )
+            raise ComparisonError(
+                f"metric {metric!r} has numbers of {len(ways)} protocols, which no table may mix: {told}. "
+                "Score all systems again with one of them, or compare them in a run of their own"
+            )
+    return {metric: next(iter(ways)) for metric, ways in seen.items()}
+
+
+def table_sets(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+    """The columns as tables that may be shown: ("main", all), or with a second ("stand_ins", ...) where both kinds are there.
+
+    Columns beside the paper (a size, a lag) belong to neither kind; they stay in the main table.
+    """
+    paper = [column for column in columns if column.table != "beside"]
+    proxies = [column for column in paper if column.proxy]
+    if not proxies or len(proxies) == len(paper):
+        return [("main", list(columns))]
+    return [("main", [column for column in columns if column not in proxies]), ("stand_ins", proxies)]
+
+
+def _second_column(name: str, metrics: Sequence[MetricInfo]) -> MetricInfo:
+    parents = [info for info in metrics if name.startswith(f"{info.name}_")]
+    if not parents:
+        known = ", ".join(info.name for info in metrics) or "none"
+        raise ComparisonError(f"there are scores of metric {name!r}, which the config does not name; it names: {known}")
+    parent = max(parents, key=lambda info: len(info.name))
+    label = f"{parent.label} {name[len(parent.name) + 1 :].replace('_', ' ')}"
+    return MetricInfo(name, label, parent.unit, parent.lowest, parent.highest, parent.higher_is_better, parent.items)
+
+
+def _table_of(metric: str) -> Literal["main", "reconstruction", "beside"]:
+    return "main" if metric in MAIN else "reconstruction" if metric in RECONSTRUCTION else "beside"
+
+
+def _place(column: Column) -> tuple[int, int]:
+    known = (*MAIN, *RECONSTRUCTION)
+    return (known.index(column.metric) if column.metric in known else len(known), 0)

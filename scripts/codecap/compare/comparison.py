@@ -1,0 +1,188 @@
+"""What a comparison says, as records: the one file that the report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from codecap.records import Certificate, Outcome, RecordError, Row, Usage
+
+State = Literal["ok", "failed", "unscored", "infra_error", "absent"]
+Items = Literal["", "objects", "focal_points"]
+Group = Literal["agentic", "non_agentic", "floor", "ceiling"]
+
+GROUPS: dict[Group, str] = {
+    "agentic": "Agentic systems",
+    "non_agentic": "Non-agentic systems",
+    "floor": "Floors",
+    "ceiling": "Ceilings",
+}
+
+
+class ComparisonError(RecordError):
+    """Rows that cannot stand in one table; the message names them and the way out."""
+
+
+class Column(Row):
+    """One column of a table: a metric, or the part of one that has several."""
+
+    name: str  # the metric's, or metric_part
+    metric: str
+    part: Literal["", "dynamic", "static", "overall"] = ""
+    label: str
+    unit: str = ""
+    lowest: float | None = None
+    highest: float | None = None
+    higher_is_better: bool | None = None  # None: it describes, it does not rank
+    items: Items = ""
+    table: Literal["main", "reconstruction", "beside"] = "beside"
+    proxy: bool = False
+    protocol: str = ""
+
+    @property
+    def zero_when_failed(self) -> bool:
+        """A failed task scores 0 where 0 is bad. Of a lag or a size, 0 would praise it: such a column leaves the task out."""
+        return self.higher_is_better is True
+
+
+class System(Row):
+    name: str
+    label: str  # as the config has it
+    heading: str  # the label; with the harness, or the name, where two systems have one label
+    group: Group
+    harness: str = ""
+    versions: list[str] = Field(default_factory=list)  # of the harness, as its captions say
+    render_protocols: list[str] = Field(default_factory=list)
+
+
+class Estimate(Row):
+    """A mean over videos with its 95 % bootstrap interval, and what is not in it."""
+
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0  # videos in the mean, failed ones that count 0 among them
+    failed: int = 0  # videos that count 0 (or are left out, where 0 would be no bad value)
+    unscored: int = 0  # videos without a number though there is a render
+    infra_error: int = 0  # videos that we failed to produce or to score
+    unscored_items: int = 0  # objects or focal points missing in videos that have a number
+
+    @property
+    def incomplete(self) -> bool:
+        return bool(self.unscored or self.infra_error or self.unscored_items)
+
+
+class SystemRow(Row):
+    """A line of the main table."""
+
+    system: str
+    tasks: int
+    ok: int
+    failed: int
+    infra_error: int
+    salvaged: int  # pages found whole at the deadline: failed here, kept beside the table
+    impure: int  # renders whose page carries media data, external references or file access
+    success: Estimate  # of 100 x ok / (tasks without infra_error)
+    cells: dict[str, Estimate]
+    cost_usd: float | None = None  # sum over captions that tell it
+    wall_s: float | None = None  # mean of a caption
+
+    def incomplete(self, columns: Iterable[Column]) -> bool:
+        """Tasks that we failed at, or anything without a number in those of the columns that hold the paper's metrics."""
+        return self.success.incomplete or any(self.cells[column.name].incomplete for column in columns if column.table != "beside")
+
+
+class CategoryRow(Row):
+    category: str
+    system: str
+    tasks: int
+    success: Estimate
+    cells: dict[str, Estimate]
+
+
+class Difference(Row):
+    """A system against the best one of its group on the same videos: mean of (system - best), paired bootstrap."""
+
+    column: str
+    system: str
+    best: str
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def separated(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+
+class FailureCount(Row):
+    system: str
+    outcome: Outcome
+    count: int
+    clips: list[str]
+
+
+class ItemScore(Row):
+    metric: str
+    item: str | None
+    kind: str | None
+    value: float | None
+    status: str
+    detail: str = ""
+
+
+class TaskEntry(Row):
+    """One (system, clip): what became of it, its numbers, and where its files lie."""
+
+    system: str
+    clip_id: str
+    outcome: Outcome
+    detail: str = ""
+    salvaged: bool = False
+    values: dict[str, float | None]  # a video's value by column
+    states: dict[str, State]
+    unscored_items: dict[str, int] = Field(default_factory=dict)
+    items: list[ItemScore] = Field(default_factory=list)
+    mp4: Path | None = None
+    html: Path | None = None
+    certificate: Certificate | None = None
+    cost_usd: float | None = None
+    rounds: int | None = None
+    caption_wall_s: float | None = None
+    render_wall_s: float | None = None
+    usage: Usage = Usage()
+
+
+class ClipEntry(Row):
+    clip_id: str
+    category: str
+    mp4: Path
+    frames: int = Field(ge=1)
+    width_px: int
+    height_px: int
+    source: str = ""
+    licence: str = ""
+    annotated: bool = False
+
+
+class Comparison(Row):
+    title: str
+    systems: list[System]
+    columns: list[Column]
+    clips: list[ClipEntry]
+    main: list[SystemRow]
+    by_category: list[CategoryRow]
+    differences: list[Difference]
+    failures: list[FailureCount]
+    tasks: list[TaskEntry]
+    resamples: int
+    problems: list[str] = Field(default_factory=list)  # of the configuration: what is left out of the run, and why
+    notes: list[str] = Field(default_factory=list)  # what a reader must know before he believes a number
+
+    @property
+    def proxy(self) -> bool:
+        return any(column.proxy for column in self.columns)

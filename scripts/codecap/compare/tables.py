@@ -1,0 +1,343 @@
+"""From rows to tables: means over videos with intervals, by system, by category, by cause of failure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from codecap import stats
+from codecap.compare import csv_files
+from codecap.compare.columns import MetricInfo, columns_of, table_sets
+from codecap.compare.comparison import (
+    CategoryRow,
+    ClipEntry,
+    Column,
+    Comparison,
+    ComparisonError,
+    Difference,
+    Estimate,
+    FailureCount,
+    Group,
+    System,
+    SystemRow,
+    TaskEntry,
+)
+from codecap.compare.tasks import TaskRows, VideoValue, check_items, collect, entry_of, expected_items, video_value
+from codecap.records import CATEGORIES, Annotation, Caption, Clip, Outcome, Render, Score, write_record
+
+FEW_CLIPS = 20  # below it a percentile bootstrap covers clearly less than it says
+
+
+def tabulate(
+    *,
+    title: str,
+    models: Mapping[str, Mapping[str, Any]],
+    metrics: Sequence[MetricInfo],
+    clips: Sequence[Clip],
+    annotations: Iterable[Annotation],
+    captions: Iterable[Caption],
+    renders: Iterable[Render],
+    scores: Iterable[Score],
+    out_dir: Path,
+    problems: Sequence[str] = (),
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare systems and write `out_dir/tables/*.csv` and `out_dir/comparison.json`.
+
+    Args:
+        title: of the run, for the report's head.
+        models: the config's systems; of each entry `label`, `harness`, `role` (system, floor, ceiling), `agentic` are
+            used, all optional.
+        metrics: what the configured metrics are; see `columns.describe`.
+        clips: all clips of the benchmark; every (system, clip) pair is a task, also one without any row.
+        annotations: say which objects and focal points a video has, so that a failed one counts 0 in the right columns.
+        captions, renders, scores: rows of all shards, in any order.
+        out_dir: the folder to write.
+        problems: of the configuration, for the reader: what is left out of this run, and why.
+        resamples, seed: of the bootstrap.
+
+    Returns:
+        What was written to `comparison.json`. Same rows, same bytes, in whatever order the rows come.
+
+    Raises:
+        ComparisonError: rows contradict each other, are of unknown systems or clips, or mix protocols of a metric.
+    """
+    scores = list(scores)
+    columns = columns_of(metrics, scores)
+    annotated = _by_clip(annotations, {clip.clip_id for clip in clips})
+    clips = sorted(clips, key=lambda clip: clip.clip_id)
+    tasks = collect(list(models), clips, captions, renders, scores)
+    values: dict[tuple[str, str], dict[str, VideoValue]] = {}
+    for (system, clip_id), task in tasks.items():
+        annotation = annotated.get(clip_id)
+        check_items(columns, annotation, task)
+        values[system, clip_id] = {column.name: video_value(column, task, expected_items(column, annotation)) for column in columns}
+    headings = headings_of(models)
+    systems = [_system(name, entry, headings[name], tasks) for name, entry in models.items()]
+    _leave_out_unmeasured(systems, columns, values)
+    entries = [entry_of(*place, task, values[place]) for place, task in tasks.items()]
+    main = [_system_row(system, entries, columns, resamples, seed) for system in systems]
+    categories = {clip.clip_id: clip.category for clip in clips}
+    comparison = Comparison(
+        title=title,
+        systems=systems,
+        columns=columns,
+        clips=[_clip_entry(clip, annotated) for clip in clips],
+        main=main,
+        by_category=_by_category(systems, entries, columns, categories, resamples, seed),
+        differences=_differences(systems, main, entries, columns, resamples, seed),
+        failures=_failures(systems, entries),
+        tasks=entries,
+        resamples=resamples,
+        problems=list(problems),
+        notes=_notes(clips, columns, main, annotated),
+    )
+    csv_files.write_tables(out_dir / "tables", comparison, table_sets(columns), scores)
+    write_record(out_dir / "comparison.json", comparison)
+    return comparison
+
+
+def estimate(values: Sequence[VideoValue], resamples: int, seed: int) -> Estimate:
+    """Mean over the videos that have a value, with its interval (of two or more: one video tells nothing of its spread)."""
+    numbers = [value.value for value in values if value.value is not None]
+    mean, low, high = fmean(numbers) if numbers else None, None, None
+    if len(numbers) > 1:
+        mean, low, high = stats.bootstrap_mean(numbers, resamples=resamples, seed=seed)
+    states = [value.state for value in values]
+    return Estimate(
+        mean=mean,
+        low=low,
+        high=high,
+        n=len(numbers),
+        failed=states.count("failed"),
+        unscored=states.count("unscored"),
+        infra_error=states.count("infra_error"),
+        unscored_items=sum(value.unscored_items for value in values),
+    )
+
+
+def _by_clip(annotations: Iterable[Annotation], known: set[str]) -> dict[str, Annotation]:
+    by_clip: dict[str, Annotation] = {}
+    for annotation in annotations:
+        if annotation.clip_id not in known:
+            raise ComparisonError(f"there is an annotation of clip {annotation.clip_id!r}, which the clips table lacks")
+        if annotation.clip_id in by_clip:
+            raise ComparisonError(f"clip {annotation.clip_id!r} has two annotations")
+        by_clip[annotation.clip_id] = annotation
+    return by_clip
+
+
+def headings_of(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """How tables head each system: by its label; where several have one, with the harness; where even that is one, by its name.
+
+    >>> headings_of({"a": {"label": "X", "harness": "pi"}, "b": {"label": "X", "harness": "codex"}, "c": {}})
+    {'a': 'X (pi)', 'b': 'X (codex)', 'c': 'c'}
+    """
+    labels = {name: str(entry.get("label") or name) for name, entry in models.items()}
+    longer = {name: f"{labels[name]} ({entry.get('harness', '')})" for name, entry in models.items()}
+
+    def heading(name: str) -> str:
+        if list(labels.values()).count(labels[name]) == 1:
+            return labels[name]
+        return longer[name] if list(longer.values()).count(longer[name]) == 1 else f"{labels[name]} ({name})"
+
+    return {name: heading(name) for name in models}
+
+
+def _system(name: str, entry: Mapping[str, Any], heading: str, tasks: Mapping[tuple[str, str], TaskRows]) -> System:
+    role = entry.get("role", "system")
+    group: Group = role if role in ("floor", "ceiling") else "agentic" if entry.get("agentic") else "non_agentic"
+    mine = [task for (system, _), task in tasks.items() if system == name]
+    return System(
+        name=name,
+        label=str(entry.get("label") or name),
+        heading=heading,
+        group=group,
+        harness=str(entry.get("harness", "")),
+        versions=sorted({task.caption.harness_version for task in mine if task.caption and task.caption.harness_version}),
+        render_protocols=sorted({task.render.protocol for task in mine if task.render and task.render.protocol}),
+    )
+
+
+def _leave_out_unmeasured(
+    systems: Sequence[System], columns: Sequence[Column], values: dict[tuple[str, str], dict[str, VideoValue]]
+) -> None:
+    """A ceiling need not be measured by every metric: where it has no number at all, the column does not concern it."""
+    for system in systems:
+        if system.group != "ceiling":
+            continue
+        mine = [of_task for (name, _), of_task in values.items() if name == system.name]
+        for column in columns:
+            if all(of_task[column.name].state in ("unscored", "absent") for of_task in mine):
+                for of_task in mine:
+                    of_task[column.name] = VideoValue(None, "absent")
+
+
+def _clip_entry(clip: Clip, annotated: Mapping[str, Annotation]) -> ClipEntry:
+    return ClipEntry(
+        clip_id=clip.clip_id,
+        category=clip.category,
+        mp4=clip.mp4,
+        frames=clip.frames,
+        width_px=clip.width_px,
+        height_px=clip.height_px,
+        source=clip.source,
+        licence=clip.licence,
+        annotated=clip.clip_id in annotated,
+    )
+
+
+def _success(entries: Sequence[TaskEntry], resamples: int, seed: int) -> Estimate:
+    """Video production success rate: 100 x ok / (tasks without infra_error)."""
+    told = [
+        VideoValue(None, "infra_error")
+        if entry.outcome is Outcome.INFRA_ERROR
+        else VideoValue(100.0 if entry.outcome is Outcome.OK else 0.0, "ok" if entry.outcome is Outcome.OK else "failed")
+        for entry in entries
+    ]
+    return estimate(told, resamples, seed)
+
+
+def _cells(entries: Sequence[TaskEntry], columns: Sequence[Column], resamples: int, seed: int) -> dict[str, Estimate]:
+    return {
+        column.name: estimate(
+            [
+                VideoValue(entry.values[column.name], entry.states[column.name], entry.unscored_items.get(column.name, 0))
+                for entry in entries
+            ],
+            resamples,
+            seed,
+        )
+        for column in columns
+    }
+
+
+def _system_row(system: System, entries: Sequence[TaskEntry], columns: Sequence[Column], resamples: int, seed: int) -> SystemRow:
+    mine = [entry for entry in entries if entry.system == system.name]
+    costs = [entry.cost_usd for entry in mine if entry.cost_usd is not None]
+    walls = [entry.caption_wall_s for entry in mine if entry.caption_wall_s is not None]
+    return SystemRow(
+        system=system.name,
+        tasks=len(mine),
+        ok=sum(entry.outcome is Outcome.OK for entry in mine),
+        failed=sum(entry.outcome.scores_zero for entry in mine),
+        infra_error=sum(entry.outcome is Outcome.INFRA_ERROR for entry in mine),
+        salvaged=sum(entry.salvaged for entry in mine),
+        impure=sum(bool(entry.certificate and entry.certificate.purity) for entry in mine),
+        success=_success(mine, resamples, seed),
+        cells=_cells(mine, columns, resamples, seed),
+        cost_usd=sum(costs) if costs else None,
+        wall_s=sum(walls) / len(walls) if walls else None,
+    )
+
+
+def _by_category(
+    systems: Sequence[System],
+    entries: Sequence[TaskEntry],
+    columns: Sequence[Column],
+    categories: Mapping[str, str],
+    resamples: int,
+    seed: int,
+) -> list[CategoryRow]:
+    grouped: dict[tuple[str, str], list[TaskEntry]] = defaultdict(list)
+    for entry in entries:
+        grouped[categories[entry.clip_id], entry.system].append(entry)
+    return [
+        CategoryRow(
+            category=category,
+            system=system.name,
+            tasks=len(grouped[category, system.name]),
+            success=_success(grouped[category, system.name], resamples, seed),
+            cells=_cells(grouped[category, system.name], columns, resamples, seed),
+        )
+        for category in CATEGORIES
+        for system in systems
+        if grouped.get((category, system.name))
+    ]
+
+
+def _differences(
+    systems: Sequence[System],
+    main: Sequence[SystemRow],
+    entries: Sequence[TaskEntry],
+    columns: Sequence[Column],
+    resamples: int,
+    seed: int,
+) -> list[Difference]:
+    """Each system against the best of its group, in each column that ranks, on the videos that both have a value for."""
+    rows = {row.system: row for row in main}
+    numbers: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for entry in entries:
+        for name, value in entry.values.items():
+            if value is not None:
+                numbers[entry.system][name][entry.clip_id] = value
+    found = []
+    for group in ("agentic", "non_agentic"):
+        names = [system.name for system in systems if system.group == group]
+        for column in columns:
+            best = best_of(column, [rows[name] for name in names])
+            if best is None:
+                continue
+            for name in names:
+                mine, others = numbers[name][column.name], numbers[best][column.name]
+                shared = sorted(mine.keys() & others.keys())
+                if name == best or not shared:
+                    continue
+                told = stats.paired_difference(
+                    [mine[clip] for clip in shared], [others[clip] for clip in shared], resamples=resamples, seed=seed
+                )
+                mean, low, high = told[:3]
+                found.append(Difference(column=column.name, system=name, best=best, mean=mean, low=low, high=high, n=len(shared)))
+    return found
+
+
+def best_of(column: Column, rows: Sequence[SystemRow]) -> str | None:
+    """The system with the best mean, the first of equals; None where the column ranks nobody."""
+    if column.higher_is_better is None:
+        return None
+    measured = [(row.cells[column.name].mean, row.system) for row in rows if row.cells[column.name].mean is not None]
+    if not measured:
+        return None
+    choose = max if column.higher_is_better else min
+    return choose(measured, key=lambda pair: pair[0])[1]
+
+
+def _failures(systems: Sequence[System], entries: Sequence[TaskEntry]) -> list[FailureCount]:
+    clips: dict[tuple[str, Outcome], list[str]] = defaultdict(list)
+    for entry in entries:
+        if entry.outcome is not Outcome.OK:
+            clips[entry.system, entry.outcome].append(entry.clip_id)
+    return [
+        FailureCount(system=system.name, outcome=outcome, count=len(found), clips=sorted(found))
+        for system in systems
+        for outcome in Outcome
+        if (found := clips.get((system.name, outcome)))
+    ]
+
+
+def _notes(
+    clips: Sequence[Clip], columns: Sequence[Column], main: Sequence[SystemRow], annotated: Mapping[str, Annotation]
+) -> list[str]:
+    notes = []
+    if any(column.proxy for column in columns):
+        notes.append(
+            "Numbers of stand-in backends (marked) are made without the paper's models. They show that the course works and "
+            "rank these systems among themselves; they are not comparable with published ones."
+        )
+    if any(row.incomplete(columns) for row in main):
+        notes.append("Some rows are incomplete: tasks that we failed at, or videos, objects or points without a number.")
+    if len(clips) < FEW_CLIPS:
+        notes.append(
+            f"{len(clips)} clips: a bootstrap interval over so few videos is too narrow, and small differences mean nothing."
+        )
+    without = [clip.clip_id for clip in clips if clip.clip_id not in annotated]
+    if without:
+        notes.append(
+            f"{len(without)} of {len(clips)} clips have no annotation and are left out of the metrics that need one: "
+            f"{', '.join(without[:10])}{', ...' if len(without) > 10 else ''}."
+        )
+    return notes

@@ -1,0 +1,101 @@
+"""What this machine has of what a run needs, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codecap import registry
+from codecap.score.engine.choice import BACKENDS, OBJECT_BACKENDS
+
+FREE_GB = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    what: str
+    there: bool
+    needed: bool  # the configuration cannot run without it
+    told: str  # what was found, or how to get it
+
+
+def examine(config: Mapping[str, Any]) -> list[Finding]:
+    """All findings for a configuration, what it needs first."""
+    findings = [_browser(), *_backends(config), *_clips(config), *_space(config), _gpu(), *_limits()]
+    return sorted(findings, key=lambda finding: not finding.needed)
+
+
+def _browser() -> Finding:
+    from codecap.render import InfraError, browser_version, find_browser
+
+    try:
+        path = find_browser()
+        return Finding("browser", True, True, f"{path} ({browser_version(path)})")
+    except InfraError as error:
+        return Finding("browser", False, True, str(error))
+
+
+def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Metrics, backends, harnesses and proposer that the configuration names."""
+    named = [("score", name) for name in config["metrics"]]
+    named += [
+        (f"score.{family}s", entry[family])
+        for entry in config["metrics"].values()
+        for family in (*BACKENDS, *OBJECT_BACKENDS)
+        if family in entry
+    ]
+    named += [("generate.harnesses", entry["harness"]) for entry in config["models"].values()]
+    named += [("annotate.proposers", config["proposer"]), ("render.engines", config["render"]["engine"])]
+    for family, name in dict.fromkeys(named):
+        try:
+            registry.load(family, name)
+            yield Finding(f"{family} {name}", True, True, "can be loaded")
+        except registry.Unavailable as error:
+            yield Finding(f"{family} {name}", False, True, str(error))
+
+
+def _clips(config: Mapping[str, Any]) -> Iterator[Finding]:
+    from codecap.plan import PlanError, make
+
+    try:
+        plan = make(config)
+        count = sum(len(clips) for clips in plan.buckets.values())
+        yield Finding("clips", count > 0, True, f"{count} in {config['clips']}")
+        yield from (Finding("left out", False, False, problem) for problem in plan.problems)
+    except PlanError as error:
+        yield Finding("clips", False, True, str(error))
+
+
+def _space(config: Mapping[str, Any]) -> Iterator[Finding]:
+    for key in ("durable", "bulk", "scratch"):
+        place = Path(config["store"][key] or os.environ.get("TMPDIR", "/tmp")).absolute()
+        there = next(folder for folder in (place, *place.parents) if folder.exists())
+        free_gb = shutil.disk_usage(there).free / 1e9
+        writable = os.access(there, os.W_OK)
+        told = f"{place}: {free_gb:.0f} GB free" + ("" if writable else "; cannot be written")
+        if free_gb < FREE_GB:
+            told += f"; under {FREE_GB} GB: set store.{key} to a larger disk"
+        yield Finding(f"store.{key}", writable and free_gb >= FREE_GB, writable is False, told)
+
+
+def _gpu() -> Finding:
+    if importlib.util.find_spec("torch") is None:
+        return Finding("torch", False, True, "pip install -e . installs it")
+    import torch
+
+    version = importlib.metadata.version("torch")
+    if torch.cuda.is_available():
+        return Finding("GPU", True, False, f"{torch.cuda.get_device_name()} (torch {version})")
+    return Finding("GPU", False, False, f"none that torch {version} can use; the embedded backends need none")
+
+
+def _limits() -> Iterator[Finding]:
+    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    yield Finding("memory", memory_gb >= 4, False, f"{memory_gb:.0f} GB; a job takes up to 1.5 GB")
+    yield Finding("cores", True, False, f"{len(os.sched_getaffinity(0))}")

@@ -1,0 +1,49 @@
+"""Drawn clips whose label is known by how they are made: what the filter's coefficients are found on.
+
+No clip of anybody's is needed to fit the filter again, and none that it is judged by has been used to fit it. The photographs are
+those that scikit-image ships. Each drawer takes a random generator and gives a `Scene`: the picture at any time.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from codecap import clock, video
+from codecap.filtering.features import frames_looked_at
+
+WIDTH_PX, HEIGHT_PX = 640, 360
+FRAMES = 4 * clock.FPS
+
+Scene = Callable[[float], np.ndarray]  # seconds -> uint8 RGB (HEIGHT_PX, WIDTH_PX, 3)
+Drawer = Callable[[np.random.Generator], Scene]
+
+
+def drawers() -> dict[str, dict[str, Drawer]]:
+    """All drawers by name, under "keep" (what code can draw) and "drop" (what it cannot)."""
+    from codecap.filtering.specimens import structured, unstructured
+
+    return {"keep": dict(structured.DRAWERS), "drop": dict(unstructured.DRAWERS)}
+
+
+def seed_of(name: str, variant: int) -> int:
+    """Seed of a drawer's variant: another one for each drawer, so that they do not share their chances."""
+    return zlib.crc32(f"{name}_{variant}".encode())
+
+
+def pictures(drawer: Drawer, seed: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The frames of a specimen that the filter looks at: number and uint8 RGB."""
+    scene = drawer(np.random.default_rng(seed))
+    for frame in sorted(frames_looked_at(FRAMES)):
+        yield frame, scene(clock.time_of(frame))
+
+
+def write_clip(drawer: Drawer, seed: int, mp4: Path) -> None:
+    """Draw a specimen as a canonical clip."""
+    scene = drawer(np.random.default_rng(seed))
+    with video.CanonicalWriter(mp4, WIDTH_PX, HEIGHT_PX) as writer:
+        for frame in range(FRAMES):
+            writer.add(scene(clock.time_of(frame)))

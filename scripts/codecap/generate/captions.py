@@ -1,0 +1,67 @@
+"""Caption a shard of clips with one system."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from codecap import registry
+from codecap.generate.harnesses import Harness, Made
+from codecap.records import Caption, Clip, Outcome, Usage
+from codecap.store import Draft, ItemStore
+from codecap.video import VideoError, file_sha256
+
+SUFFIX = {"code": "html", "text": "txt", "video": "mp4"}
+
+
+def caption_shard(
+    clips: Iterable[Clip], system: str, harness: str, settings: Mapping[str, Any], code: str, durable: Path
+) -> Iterator[Caption]:
+    """One row a clip. What is in the store is not made again; a full hit loads no harness.
+
+    Args:
+        harness, settings: the system's plugin and what it gets of the system's entry in `models`.
+        code: digest of the code that makes the caption, part of the store's key.
+    """
+    worker = functools.cache(lambda: registry.make("generate.harnesses", harness, settings))
+    store = ItemStore(durable, stage="generate", salt=[harness, settings, code])
+    for clip in clips:
+        key = store.key(clip.sha256)
+        try:
+            item = store.get_or_make(system, clip.clip_id, key, functools.partial(_make, worker, clip), keep=_not_ours)
+        except (VideoError, FileNotFoundError) as error:
+            detail = str(error) if isinstance(error, VideoError) else f"{error.filename}: no such file"
+            yield Caption(system=system, clip_id=clip.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=detail)
+            continue
+        value = dict(item.value)
+        file = item.files.get(SUFFIX[value["kind"]])
+        value[{"code": "html", "text": "text", "video": "mp4"}[value["kind"]]] = file
+        yield Caption(system=system, clip_id=clip.clip_id, key=key, **value)
+
+
+def _not_ours(value: Mapping[str, Any]) -> bool:
+    return value["outcome"] != Outcome.INFRA_ERROR
+
+
+def _make(load: Callable[[], Harness], clip: Clip, draft: Draft) -> dict[str, Any]:
+    if file_sha256(clip.mp4) != clip.sha256:
+        raise VideoError(f"{clip.mp4}: is not the file of the clips table (its sha256 differs); ingest it again or mend the table")
+    worker = load()
+    started = time.monotonic()
+    made: Made = worker.caption(clip, draft.file(SUFFIX[worker.kind]))
+    return {
+        "outcome": made.outcome,
+        "detail": made.detail,
+        "kind": made.kind,
+        "salvaged": made.salvaged,
+        "usage": Usage.model_validate(made.usage).model_dump(),
+        "cost_usd": made.cost_usd,
+        "rounds": made.rounds,
+        "wall_s": round(time.monotonic() - started, 3),
+        "tool_calls": made.tool_calls,
+        "harness_version": worker.version(),
+        "protocol": worker.protocol,
+    }

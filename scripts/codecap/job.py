@@ -1,0 +1,79 @@
+"""What every job and command shares: a log, progress in it, and errors told in words."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from codecap.config import ConfigError
+from codecap.records import RecordError
+from codecap.registry import Unavailable
+from codecap.store import StoreError, explained
+from codecap.video import VideoError
+
+LOG = logging.getLogger("codecap")
+EVERY_S = 10.0
+
+T = TypeVar("T")
+
+
+class UserError(Exception):
+    """Something the user can cure; the message says what is wrong, where, and what to do."""
+
+
+@contextlib.contextmanager
+def running(log: str | Path | None = None) -> Iterator[None]:
+    """Run a job's or a command's work: log to a file, end on an error that the user can cure with one message and status 1.
+
+    A programming error goes through with its traceback.
+    """
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s %(message)s",
+        datefmt="%H:%M:%S",
+        filename=None if log is None else str(log),
+        filemode="w",
+        force=True,
+    )
+    try:
+        yield
+    except Exception as error:
+        message = in_words(error)
+        if message is None:
+            LOG.exception("stopped by a programming error")
+            raise
+        if log is not None:
+            LOG.error(message)
+        print(f"codecap: {message}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+def in_words(error: BaseException) -> str | None:
+    """One message for an error that a user can cure; None for any other."""
+    if isinstance(error, UserError | ConfigError | RecordError | Unavailable | VideoError | StoreError):
+        return str(error.args[-1]) if error.args else str(error)
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename}: no such file or folder"
+    if isinstance(error, OSError):
+        cured = explained(error, Path(os.fsdecode(error.filename)) if error.filename else Path.cwd())
+        return in_words(cured) if isinstance(cured, StoreError) else None
+    return None
+
+
+def counted(items: Iterable[T], what: str, total: int) -> Iterator[T]:
+    """Pass items on and log how many are done, at which rate, and the time left: now and then, and at the end."""
+    started = told = time.monotonic()
+    for done, item in enumerate(items, start=1):
+        yield item
+        now = time.monotonic()
+        if now - told >= EVERY_S or done == total:
+            rate = done / max(now - started, 1e-9)
+            left_s = (total - done) / rate
+            LOG.info("%s: %d of %d, %.2f a second, %d s left", what, done, total, rate, left_s)
+            told = now

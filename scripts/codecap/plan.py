@@ -1,0 +1,210 @@
+"""What a run is about: the clips, the systems and the shards of the benchmark, checked before any job is planned."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from codecap import config as configuration
+from codecap import registry
+from codecap.records import Clip, RecordError, read_clips
+from codecap.retries import Retries
+from codecap.score.engine import choice
+
+RESULTS = Path("results")
+RETRIES = RESULTS / "retries"
+_HELD: list[IO[str]] = []
+
+
+class PlanError(Exception):
+    """Nothing can be planned; the message says what is wrong, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked run.
+
+    Attributes:
+        buckets: the shards that hold a clip, by number, with their clips.
+        contents: for each such shard, its clips with their digests, as plain values for a rule's params.
+        systems: entries of `models` that take part.
+        lanes: metrics of each scoring lane.
+        problems: clips and systems that are left out, each with the reason and the way out.
+    """
+
+    buckets: dict[str, list[Clip]]
+    contents: dict[str, list[str]]
+    systems: dict[str, dict[str, Any]]
+    lanes: dict[str, list[str]]
+    problems: list[str]
+    retries: Retries
+    all_buckets: list[str]
+    annotations_folder: Path
+
+    def annotation_digests(self, bucket: str) -> list[str]:
+        """For each clip of a shard, the digest of its approved annotation file ("none" without one)."""
+        files = [self.annotations_folder / f"{clip.clip_id}.json" for clip in self.buckets[bucket]]
+        return [hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "none" for path in files]
+
+
+def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES) -> Plan:
+    """Check a configuration and read its clips.
+
+    Raises:
+        PlanError: the configuration is wrong, there is no clips table, or results and store cannot be written.
+    """
+    try:
+        configuration.check(config, files)
+        problems: list[str] = []
+        clips = _clips(config, problems)
+        systems = _systems(config, problems)
+    except (configuration.ConfigError, registry.Unavailable, RecordError) as error:
+        raise PlanError(str(error)) from error
+    for folder in (RESULTS, Path(config["store"]["durable"]), Path(config["store"]["bulk"])):
+        _must_be_writable(folder)
+    buckets = in_buckets(clips, config["buckets"])
+    return Plan(
+        buckets=buckets,
+        contents={bucket: [f"{clip.clip_id}:{clip.sha256[:16]}" for clip in held] for bucket, held in buckets.items()},
+        systems=systems,
+        lanes=choice.lanes(config),
+        problems=problems,
+        retries=Retries(RETRIES),
+        all_buckets=[f"{number:02d}" for number in range(config["buckets"])],
+        annotations_folder=configuration.find(config["annotations_folder"]),
+    )
+
+
+def require(config: Mapping[str, Any], plan: Plan) -> None:
+    """All that the benchmark's stages name is there.
+
+    Raises:
+        PlanError: no clip or no system takes part, or a backend is not there (the message says which there are).
+    """
+    if not plan.buckets:
+        raise PlanError(f"{config['clips']}: no clips to work on" + "".join(f"\n  {problem}" for problem in plan.problems))
+    if not plan.systems:
+        raise PlanError("models: no system to work with" + "".join(f"\n  {problem}" for problem in plan.problems))
+    try:
+        choice.check(config)
+        _must_be_there("annotate.proposers", config["proposer"], "proposer")
+        _must_be_there("render.engines", config["render"]["engine"], "render.engine")
+    except registry.Unavailable as error:
+        raise PlanError(str(error)) from error
+
+
+def hold(folder: Path = RESULTS) -> None:
+    """Let no second run work in this folder, until this process ends, however it ends.
+
+    The kernel holds the lock, so a killed run leaves none behind, unlike Snakemake's own (which the profiles switch off).
+
+    Raises:
+        PlanError: another run is at work here.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / ".lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.seek(0)
+        raise PlanError(f"{folder.absolute()}: another run works here (process {lock.read().strip()}); wait for its end") from error
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    _HELD.append(lock)
+
+
+def bucket_of(name: str, buckets: int) -> str:
+    """The shard of a clip or a candidate: a hash of its id, so that a new one changes no other's place.
+
+    >>> bucket_of("A_001", 1)
+    '00'
+    """
+    return f"{int(hashlib.sha256(name.encode()).hexdigest(), 16) % buckets:02d}"
+
+
+def in_buckets(clips: Iterable[Clip], buckets: int) -> dict[str, list[Clip]]:
+    held: dict[str, list[Clip]] = {}
+    for clip in sorted(clips, key=lambda clip: clip.clip_id):
+        held.setdefault(bucket_of(clip.clip_id, buckets), []).append(clip)
+    return dict(sorted(held.items()))
+
+
+def all_clips(config: Mapping[str, Any]) -> list[Clip]:
+    """The clips of the benchmark's table that can be worked on."""
+    return _clips(config, [])
+
+
+def shard_clips(config: Mapping[str, Any], bucket: str) -> list[Clip]:
+    """The clips of one shard, as a job reads them from the table."""
+    return in_buckets(_clips(config, []), config["buckets"]).get(bucket, [])
+
+
+def offered(sources: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What local sources offer now, so that a new file is discovered; others are asked again with `-R discover_candidates`."""
+    found = {}
+    for name, entry in sources.items():
+        if entry["plugin"] == "local":
+            settings = {key: value for key, value in entry.items() if key != "plugin"}
+            try:
+                source = registry.make("collect.sources", "local", settings)
+                found[name] = [candidate.locator for candidate in source.discover()]
+            except (FileNotFoundError, registry.Unavailable):
+                found[name] = []  # the job says what is wrong
+    return found
+
+
+def folder_digest(folder: str | Path) -> str:
+    """Digest of the names and contents of all files under a folder: templates, prompts."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def either(names: Iterable[str]) -> str:
+    """A regular expression for one of some names; one that nothing matches for none."""
+    return "|".join(re.escape(name) for name in names) or r"(?!)"
+
+
+def _clips(config: Mapping[str, Any], problems: list[str]) -> list[Clip]:
+    table = configuration.find(config["clips"])
+    if not table.is_file():
+        raise PlanError(
+            f"{config['clips']}: no clips table there; name one with `--config clips=FILE`, or make one: "
+            "`codecap ingest FILES --out DIR` writes DIR/clips.tsv, `snakemake dataset` writes results/3_annotate/clips.tsv"
+        )
+    folder = config["clips_folder"]
+    return read_clips(table, None if folder is None else configuration.find(folder), problems)
+
+
+def _systems(config: Mapping[str, Any], problems: list[str]) -> dict[str, dict[str, Any]]:
+    known = registry.available("generate.harnesses")
+    systems = configuration.systems(config)
+    for name in [name for name, entry in systems.items() if entry["harness"] not in known]:
+        harness = systems.pop(name)["harness"]
+        problems.append(f"models.{name}.harness: no harness called {harness!r}; this version has: {', '.join(known)}")
+    return systems
+
+
+def _must_be_there(family: str, name: str, key: str) -> None:
+    known = registry.available(family)
+    if name not in known:
+        raise registry.Unavailable(f"{key}: no plugin called {name!r}; this version has: {', '.join(known) or 'none'}")
+
+
+def _must_be_writable(folder: Path) -> None:
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    if not os.access(there, os.W_OK):
+        raise PlanError(
+            f"{folder}: cannot be written ({there} is read-only or not yours); run in another folder with `--directory DIR`, "
+            "or move the store with the config keys store.durable and store.bulk"
+        )

@@ -1,0 +1,426 @@
+"""The rows that pass between stages, and the only code that reads or writes them."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+Box = tuple[float, float, float, float]  # xyxy in canonical pixels, x1 and y1 exclusive
+Interval = tuple[float, float]  # start_s, end_s; the end is exclusive
+ClipId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
+
+CATEGORIES = {
+    "A": "Desktop and application interfaces",
+    "B": "2D games",
+    "C": "Visual design and media animation",
+    "E": "Data and scientific visualization",
+    "F": "Icons and abstract motion graphics",
+    "U": "Not yet assigned",
+}
+
+os.umask(UMASK := os.umask(0))  # the only way to read it; drafts are made for their owner alone, finished files as usual
+
+
+class RecordError(ValueError):
+    """A record or a table that cannot be read; the message names the file, the line and what is wrong."""
+
+
+class Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Outcome(StrEnum):
+    """What became of one (system, clip) task; METRICS.md's order."""
+
+    OK = "ok"
+    GENERATION_TIMEOUT = "generation_timeout"
+    NO_COMPLETE_HTML = "no_complete_html"
+    REFUSED = "refused"
+    RUNTIME_ERROR = "runtime_error"
+    MISSING_SEEK = "missing_seek"
+    RENDER_TIMEOUT = "render_timeout"
+    RENDER_CRASH = "render_crash"
+    INFRA_ERROR = "infra_error"
+
+    @property
+    def scores_zero(self) -> bool:
+        """The model or its page failed. Our own failures are retried, never scored."""
+        return self not in (Outcome.OK, Outcome.INFRA_ERROR)
+
+
+class Candidate(Row):
+    """A video that a source offers: where it is and what is known of it before it is fetched."""
+
+    candidate_id: str
+    source: str  # plugin: local, ...
+    locator: str  # path or URL
+    category: Literal["A", "B", "C", "E", "F", "U"] = "U"
+    licence: str = ""
+    title: str = ""
+
+
+class Original(Row):
+    """A candidate after the fetch: the file as it came, or why there is none."""
+
+    candidate: Candidate
+    status: Literal["ok", "failed"]
+    path: Path | None = None
+    sha256: str = ""
+    reason: str = ""
+
+
+class Clip(Row):
+    """One canonical clip: constant 24 fps, even size, H.264 yuv420p BT.709, no audio."""
+
+    clip_id: ClipId
+    category: Literal["A", "B", "C", "E", "F", "U"]
+    mp4: Path
+    sha256: str
+    frames: int = Field(ge=1)
+    width_px: int = Field(gt=0)
+    height_px: int = Field(gt=0)
+    source: str = ""
+    licence: str = ""
+    source_start_s: float = 0.0
+    source_end_s: float | None = None
+
+
+class Ingested(Row):
+    """What became of one original at ingest: a clip, or the reason why not."""
+
+    source: str
+    status: Literal["ok", "failed"]
+    clip: Clip | None = None
+    reason: str = ""
+
+
+class Verdict(Row):
+    clip_id: ClipId
+    decision: Literal["keep", "drop"]
+    features: dict[str, float]
+    reasons: list[str] = []
+    protocol: str = ""
+
+
+class AnnotatedObject(Row):
+    """One object of a reference: what it is, when it is visible, where it is in each frame (null: not visible)."""
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    visible_s: list[Interval] = []
+    boxes_xyxy: list[Box | None]
+    amodal_xyxy: list[Box | None] | None = None  # the whole object, hidden parts too; only pages of our own know it
+
+
+class FocalPoint(Row):
+    focal_id: str = Field(min_length=1)
+    kind: Literal["static", "dynamic"]
+    description: str = Field(min_length=1)
+    start_s: float = Field(ge=0)
+    end_s: float
+    objects: list[str] = []  # names of the objects that it speaks of
+
+    @model_validator(mode="after")
+    def _not_reversed(self) -> FocalPoint:
+        if self.end_s <= self.start_s:
+            raise ValueError(f"focal point {self.focal_id}: end_s {self.end_s} is not after start_s {self.start_s}")
+        return self
+
+
+class Review(Row):
+    who: str
+    when: str
+    changed: str
+
+
+class Annotation(Row):
+    clip_id: ClipId
+    objects: list[AnnotatedObject] = []
+    focal_points: list[FocalPoint] = []
+    reviews: list[Review] = []
+    proposer: str = ""  # plugin and version that drafted it; empty when a person did
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Annotation:
+        for kind, names in (
+            ("object", [item.name for item in self.objects]),
+            ("focal point", [item.focal_id for item in self.focal_points]),
+        ):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{kind} {', '.join(twice)} occurs more than once")
+        return self
+
+
+class Usage(Row):
+    """Tokens as the provider bills them."""
+
+    input_uncached: int = 0
+    input_cache_read: int = 0
+    input_cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+
+class Caption(Row):
+    """What a system made of a clip: a page, a text or a video, or why there is none."""
+
+    system: str
+    clip_id: ClipId
+    key: str  # store key: digest of all that determines it
+    outcome: Outcome
+    detail: str = ""
+    kind: Literal["code", "text", "video"] = "code"
+    html: Path | None = None
+    text: Path | None = None
+    mp4: Path | None = None
+    salvaged: bool = False
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    rounds: int | None = None
+    wall_s: float | None = None
+    tool_calls: dict[str, int] = {}
+    harness_version: str = ""
+    protocol: str = ""
+
+
+class Certificate(Row):
+    """What a renderer vouches for about one render."""
+
+    outcome: Outcome
+    detail: str = ""
+    frames: int = 0
+    width_px: int = 0
+    height_px: int = 0
+    frames_sha256: str = ""  # over the captured RGB frames, before they are encoded
+    decoded_sha256: str = ""  # over the frames that the mp4 decodes to
+    seek_repeatable: bool | None = None
+    unique_frame_ratio: float | None = None
+    blank_frames: int = 0  # frames of one colour
+    console_errors: list[str] = []
+    requests_blocked: list[str] = []
+    purity: list[str] = []  # each finding with its place
+    engine: str = ""
+    flags: list[str] = []
+
+
+class Render(Row):
+    system: str
+    clip_id: ClipId
+    key: str
+    outcome: Outcome
+    detail: str = ""
+    mp4: Path | None = None
+    certificate: Certificate | None = None
+    salvaged: bool = False
+    wall_s: float | None = None
+    protocol: str = ""
+
+
+class PromptFrame(Row):
+    """Where an object is on one frame: a box, and points on it (positive) and beside it (negative)."""
+
+    frame: int = Field(ge=0)
+    box_xyxy: Box
+    positive_xy: list[tuple[float, float]] = []
+    negative_xy: list[tuple[float, float]] = []
+
+
+class ObjectPrompt(Row):
+    """What a prompter says of one reference object in a candidate video."""
+
+    name: str
+    status: Literal["found", "absent", "ambiguous"]
+    visible_s: list[Interval] = []
+    frames: list[PromptFrame] = []
+    detail: str = ""
+
+
+class ObjectTrack(Row):
+    """An object's box in each frame of a video, as a segmenter found it."""
+
+    name: str
+    status: Literal["found", "absent", "ambiguous"]
+    boxes_xyxy: list[Box | None]
+    detail: str = ""
+
+
+class ObjectPrompts(Row):
+    system: str
+    clip_id: ClipId
+    key: str
+    status: str  # ok, or why there are none
+    retry: bool = False  # they could not be had this time
+    prompts: list[ObjectPrompt] = []
+    protocol: str = ""
+    proxy: bool = False
+
+
+class ObjectTracks(Row):
+    system: str
+    clip_id: ClipId
+    key: str
+    status: str
+    tracks: list[ObjectTrack] = []
+    protocol: str = ""
+    proxy: bool = False
+
+
+class Answer(Row):
+    question_id: str
+    system: str
+    clip_id: ClipId
+    medium: Literal["render", "caption", "original"]
+    option: str | None
+    correct: bool | None
+    status: str
+
+
+class Score(Row):
+    """One number. `value` is None when it could not be measured, which is not zero."""
+
+    metric: str
+    system: str
+    clip_id: ClipId
+    item: str | None = None  # an object or a focal point, where the metric has them
+    kind: str | None = None  # of the item: static or dynamic; found, absent or ambiguous
+    value: float | None
+    status: str  # an Outcome, or "unscored"
+    retry: bool = False  # unscored this time (a service was down): tried again at the next run
+    detail: str = ""
+    protocol: str = ""
+    proxy: bool = False
+
+    @field_validator("value")
+    @classmethod
+    def _finite(cls, value: float | None) -> float | None:
+        if value is not None and not abs(value) < float("inf"):
+            raise ValueError("a score is a finite number or None")
+        return value
+
+
+R = TypeVar("R", bound=Row)
+
+
+def read_rows(path: Path, kind: type[R]) -> Iterator[R]:
+    """Yield the rows of a JSON Lines file; a bad line is an error that names the file and the line."""
+    with Path(path).open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield kind.model_validate_json(line)
+            except ValidationError as error:
+                raise RecordError(f"{path}:{number}: not a {kind.__name__}: {in_words(error)}") from error
+
+
+def write_rows(path: Path, kind: type[R], rows: Iterable[R]) -> None:
+    """Write rows as JSON Lines; the file appears whole or not at all."""
+
+    def lines() -> Iterator[str]:
+        for row in rows:
+            if not isinstance(row, kind):
+                raise TypeError(f"{path}: expected {kind.__name__}, got {type(row).__name__}")
+            yield row.model_dump_json() + "\n"
+
+    write_whole(path, lines())
+
+
+def read_record(path: Path, kind: type[R]) -> R:
+    """Read a file that holds one record as JSON."""
+    try:
+        return kind.model_validate_json(Path(path).read_text(encoding="utf-8"))
+    except ValidationError as error:
+        raise RecordError(f"{path}: not a {kind.__name__}: {in_words(error)}") from error
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: not a text file in UTF-8") from error
+
+
+def write_record(path: Path, record: Row) -> None:
+    write_whole(path, [record.model_dump_json(indent=1) + "\n"])
+
+
+def write_whole(path: Path, parts: Iterable[str]) -> None:
+    """Write a text file so that it is there whole or not at all, also after SIGKILL."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".draft")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).chmod(0o666 & ~UMASK)
+        os.replace(draft, path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def in_words(error: ValidationError) -> str:
+    """A validation error on one line: each place and what is wrong there."""
+    problems = []
+    for problem in error.errors(include_url=False):
+        place = ".".join(str(part) for part in problem["loc"])
+        problems.append(f"{place}: {problem['msg']}" if place else problem["msg"])
+    return "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+
+
+CLIP_COLUMNS = list(Clip.model_fields)
+
+
+def read_clips(table: Path, folder: Path | None = None, problems: list[str] | None = None) -> list[Clip]:
+    """Read a clips table (tab-separated, one header line); relative `mp4` paths are under `folder`.
+
+    Args:
+        table: the file; columns as the fields of `Clip`, those with a default may be missing.
+        folder: where relative paths start; the table's own folder by default.
+        problems: if given, takes the messages on wrong rows, which are left out, and all rows of a clip id that occurs twice.
+
+    Raises:
+        RecordError: a column is wrong; without `problems`, also a row.
+    """
+    table = Path(table)
+    folder = Path(folder) if folder is not None else table.parent
+    found: list[str] = []
+    clips: dict[str, list[Clip]] = {}
+    with table.open(encoding="utf-8", newline="") as lines:
+        reader = csv.DictReader(lines, delimiter="\t")
+        unknown = [name for name in reader.fieldnames or [] if name not in CLIP_COLUMNS]
+        if unknown:
+            raise RecordError(f"{table}:1: unknown column {', '.join(unknown)}; known are {', '.join(CLIP_COLUMNS)}")
+        for number, cells in enumerate(reader, start=2):
+            told: dict[str, Any] = {name: cell for name, cell in cells.items() if name and cell not in ("", None)}
+            try:
+                clip = Clip.model_validate(told)
+            except ValidationError as error:
+                found.append(f"{table}:{number}: not a clip: {in_words(error)}")
+                continue
+            if clip.clip_id in clips:
+                found.append(f"{table}:{number}: clip id {clip.clip_id!r} is used twice; give each clip an id of its own")
+            clips.setdefault(clip.clip_id, []).append(clip.model_copy(update={"mp4": folder / clip.mp4}))
+    if found and problems is None:
+        raise RecordError("; ".join(found))
+    if problems is not None:
+        problems += found
+    return [same_id[0] for same_id in clips.values() if len(same_id) == 1]
+
+
+def write_clips(table: Path, clips: Iterable[Clip], folder: Path | None = None) -> None:
+    """Write a clips table; paths under `folder` (the table's own by default) are written relative to it."""
+    table = Path(table)
+    folder = (Path(folder) if folder is not None else table.parent).resolve()
+    lines = ["\t".join(CLIP_COLUMNS) + "\n"]
+    for clip in sorted(clips, key=lambda clip: clip.clip_id):
+        told = clip.model_dump(mode="json")
+        mp4 = clip.mp4.resolve()
+        told["mp4"] = mp4.relative_to(folder).as_posix() if mp4.is_relative_to(folder) else mp4.as_posix()
+        cells = ("" if told[name] is None else re.sub(r"\s", " ", str(told[name])) for name in CLIP_COLUMNS)
+        lines.append("\t".join(cells) + "\n")
+    write_whole(table, lines)

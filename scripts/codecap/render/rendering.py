@@ -1,0 +1,221 @@
+"""From a caption to a canonical video and its certificate."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from codecap import registry
+from codecap.records import Caption, Certificate, Clip, Outcome
+from codecap.render import purity
+from codecap.render.engines import Engine, Stage
+from codecap.render.failures import InfraError, PageFailure
+from codecap.render.settings import RenderSettings
+from codecap.render.tally import FrameTally, frame_digest
+from codecap.video import ENCODING, CanonicalWriter, VideoError, decoded_sha256, draft_beside, probe, put_in_place, read_frames
+
+SHUFFLE_SEED = 24
+PASSED_THROUGH = "passed through"
+
+
+def render_page(
+    page: Path,
+    frames: int,
+    width_px: int,
+    height_px: int,
+    out_mp4: Path,
+    settings: Mapping[str, Any] | RenderSettings = RenderSettings(),  # noqa: B008 - frozen
+) -> Certificate:
+    """Draw a page at `i / 24` s for each frame `i`, in a viewport of the canonical (even) size, and write the video.
+
+    Args:
+        page: an HTML file whose `window.seek(seconds)` draws it at a time.
+        frames: how many, at least 1.
+        width_px, height_px: size of the reference; an odd one is made even as at ingest.
+        out_mp4: the video, written only with outcome `ok`. Frames made before a failure are kept as `STEM.partial.mp4` beside it.
+        settings: see `RenderSettings`.
+
+    Returns:
+        The certificate. `frames` counts the frames that were made, whatever the outcome.
+
+    Raises:
+        InfraError: no fault of the page (no browser that starts, page not readable, disk full).
+        registry.Unavailable: no such engine.
+        ValueError: a bad setting, or fewer than 1 frame.
+
+    >>> render_page(Path("page.html"), 48, 640, 360, Path("page.mp4")).outcome  # doctest: +SKIP
+    <Outcome.OK: 'ok'>
+    """
+    if frames < 1 or width_px < 1 or height_px < 1:
+        raise ValueError(f"{page}: cannot render {frames} frames of {width_px}x{height_px} px")
+    settings = RenderSettings.of(settings)
+    width_px, height_px = width_px + width_px % 2, height_px + height_px % 2
+    told: dict[str, Any] = {"width_px": width_px, "height_px": height_px, "purity": purity.findings(_text(page))}
+    draft = partial_path(out_mp4)
+    tally = FrameTally()
+    stage: Stage | None = None
+    repeatable: bool | None = None
+    flags: list[str] = []
+    with _engine(settings) as engine:
+        told["engine"] = engine.version
+        try:
+            stage = engine.open(page, width_px, height_px)
+            stage.load()
+            with _writer(draft, width_px, height_px) as writer:
+                shown: np.ndarray | None = None
+                for index in range(frames):
+                    rgb = stage.frame(index)
+                    tally.add(rgb)
+                    if rgb is shown:
+                        writer.repeat()
+                    else:
+                        writer.add(rgb)
+                    shown = rgb
+            repeatable, flags = _repeatable(stage, tally.digests, settings.repeat_samples)
+            outcome, detail = Outcome.OK, ""
+        except PageFailure as failure:
+            outcome = failure.outcome
+            detail = failure.detail if failure.frame is None else f"frame {failure.frame}: {failure.detail}"
+        finally:
+            if stage is not None:
+                stage.close()
+                told |= {"console_errors": stage.console_errors, "requests_blocked": stage.requests_blocked}
+                flags = [*stage.flags, *flags]
+    if outcome == Outcome.OK:
+        told["decoded_sha256"] = decoded_sha256(draft)
+        draft.replace(out_mp4)
+    return Certificate(
+        outcome=outcome,
+        detail=detail,
+        frames=len(tally.digests),
+        frames_sha256=tally.sha256,
+        seek_repeatable=repeatable,
+        unique_frame_ratio=tally.unique_ratio,
+        blank_frames=tally.blank_frames,
+        flags=[*flags, *tally.flags],
+        **told,
+    )
+
+
+def render_caption(
+    caption: Caption,
+    clip: Clip,
+    out_mp4: Path,
+    settings: Mapping[str, Any] | RenderSettings = RenderSettings(),  # noqa: B008
+) -> Certificate:
+    """The video of a caption on its reference's clock: a page is rendered, a video is passed through as it is.
+
+    A video caption must be a canonical clip of the reference's frame count; another gives `render_crash` with the reason.
+
+    Raises:
+        ValueError: the caption is a text, or names no file.
+        InfraError: see `render_page`.
+    """
+    if caption.kind == "code" and caption.html is not None:
+        return render_page(caption.html, clip.frames, clip.width_px, clip.height_px, out_mp4, settings)
+    if caption.kind == "video" and caption.mp4 is not None:
+        return _pass_through(caption.mp4, clip, out_mp4)
+    raise ValueError(f"{caption.system}, {caption.clip_id}: a {caption.kind} caption without a page or a video to render")
+
+
+def render_protocol(settings: Mapping[str, Any] | RenderSettings = RenderSettings()) -> str:  # noqa: B008
+    """How renders are made here, readable: engine, browser, flags and encoder.
+
+    Raises:
+        BrowserMissing: there is no browser.
+    """
+    settings = RenderSettings.of(settings)
+    return f"{_engine(settings).version} | {ENCODING}"
+
+
+def partial_path(out_mp4: Path) -> Path:
+    """Where the frames of a render that failed are kept."""
+    return Path(out_mp4).with_suffix(".partial.mp4")
+
+
+def _text(page: Path) -> str:
+    try:
+        return Path(page).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InfraError(f"{page}: cannot be read: {error.strerror}") from error
+
+
+def _engine(settings: RenderSettings) -> Engine:
+    return registry.load("render.engines", settings.engine).load(settings)
+
+
+@contextlib.contextmanager
+def _writer(mp4: Path, width_px: int, height_px: int) -> Iterator[CanonicalWriter]:
+    """A writer whose file is finished also when the page fails, if it made a frame, so that they can be watched."""
+    try:
+        writer = CanonicalWriter(mp4, width_px, height_px)
+        try:
+            yield writer
+        except PageFailure:
+            if writer.frames:
+                writer.close()
+            raise
+        else:
+            writer.close()
+        finally:
+            writer.discard()
+    except OSError as error:
+        raise InfraError(f"{error.filename}: {error.strerror}") from error
+
+
+def _repeatable(stage: Stage, digests: list[bytes], samples: int) -> tuple[bool | None, list[str]]:
+    """Ask for some frames again: backwards, then shuffled and each twice. A failure is no failure of the render any more.
+
+    Returns:
+        Whether all were the same as the first time (None: not tested), and flags.
+    """
+    if samples == 0:
+        return None, []
+    last = len(digests) - 1
+    sample = sorted({round(last * k / max(samples - 1, 1)) for k in range(samples)})
+    shuffled = random.Random(SHUFFLE_SEED).sample(sample, len(sample))
+    order = [*reversed(sample), *(index for index in shuffled for _ in range(2))]
+    try:
+        return all(frame_digest(stage.frame(index)) == digests[index] for index in order), []
+    except PageFailure as failure:
+        return False, [f"repeated_seek_{failure.outcome}"]
+
+
+def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
+    """Copy a video caption and count its frames."""
+    told: dict[str, Any] = {"engine": PASSED_THROUGH}
+    try:
+        info = probe(mp4)
+        told |= {"frames": info.frames, "width_px": info.width_px, "height_px": info.height_px}
+        if info.frames != clip.frames:
+            reason = f"{info.frames} frames, not {clip.frames} as the reference"
+            return Certificate(outcome=Outcome.RENDER_CRASH, detail=reason, **told)
+        tally = FrameTally()
+        for _, rgb in read_frames(mp4):
+            tally.add(rgb)
+    except VideoError as error:
+        return Certificate(outcome=Outcome.RENDER_CRASH, detail=f"not a canonical video: {error}", **told)
+    try:
+        draft = draft_beside(out_mp4)
+        try:
+            shutil.copyfile(mp4, draft)
+            put_in_place(draft, out_mp4)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise InfraError(f"{out_mp4}: cannot be written: {error.strerror}") from error
+    return Certificate(
+        outcome=Outcome.OK,
+        frames_sha256=tally.sha256,
+        decoded_sha256=tally.sha256,
+        unique_frame_ratio=tally.unique_ratio,
+        blank_frames=tally.blank_frames,
+        flags=tally.flags,
+        **told,
+    )

@@ -1,0 +1,50 @@
+"""What is counted over the frames of a video: digest, distinct frames, blank frames."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+
+class FrameTally:
+    """Counts frames one after another; holds 16 bytes of each.
+
+    Attributes:
+        digests: a short digest of each frame, by which frames are told equal.
+        blank_frames: frames of one colour.
+    """
+
+    def __init__(self) -> None:
+        self.digests: list[bytes] = []
+        self.blank_frames = 0
+        self._all = hashlib.sha256()
+
+    def add(self, rgb: np.ndarray) -> None:
+        """Count one frame, uint8 RGB `(height, width, 3)`."""
+        self._all.update(np.ascontiguousarray(rgb))
+        self.digests.append(frame_digest(rgb))
+        self.blank_frames += is_blank(rgb)
+
+    @property
+    def sha256(self) -> str:
+        """Digest over the bytes of all frames, as `video.decoded_sha256` makes it; empty without frames."""
+        return self._all.hexdigest() if self.digests else ""
+
+    @property
+    def unique_ratio(self) -> float | None:
+        """Distinct frames / frames, in (0, 1]: 1/n for a frozen video of n frames, None without frames."""
+        return len(set(self.digests)) / len(self.digests) if self.digests else None
+
+    @property
+    def flags(self) -> list[str]:
+        return ["blank"] if self.digests and self.blank_frames == len(self.digests) else []
+
+
+def frame_digest(rgb: np.ndarray) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(rgb), digest_size=16).digest()
+
+
+def is_blank(rgb: np.ndarray) -> bool:
+    """All pixels have one colour."""
+    return bool((rgb[0] == rgb[0, 0]).all() and (rgb == rgb[0]).all())

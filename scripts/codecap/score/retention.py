@@ -1,0 +1,75 @@
+"""Fine-grained visual information retention: how well each focal point of the reference is kept, as a judge sees it.
+
+Source: CodeCap-Bench, section 3.2. A judge gives each focal point an integer from 0 to 5, which counts 20 each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from codecap import registry
+from codecap.records import Annotation, Box, Clip, FocalPoint, Row
+from codecap.score import Description, Measurement, Shots, Task, Unscored, Watcher
+from codecap.score.judges import Judge
+
+NAME = "retention"
+LABEL = "Retention"
+UNIT = ""
+RANGE = (0.0, 100.0)
+HIGHER_IS_BETTER = True
+NEEDS: tuple[str, ...] = ("annotation",)
+
+WORTH = 20  # of each of the judge's points
+
+
+class Settings(Row):
+    """Keys of the config.
+
+    Attributes:
+        judge: plugin of `score/judges`.
+        judges: settings of each judge, by name.
+    """
+
+    judge: str
+    judges: dict[str, dict[str, Any]] = {}
+
+
+def load(settings: Mapping[str, Any]) -> Retention:
+    told = Settings.model_validate(dict(settings))
+    return Retention(registry.make("score.judges", told.judge, told.judges.get(told.judge, {})))
+
+
+class Retention:
+    """One measurement a focal point, its kind in `kind`; a point that cannot be judged is unscored, and the others go on."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.proxy = judge.proxy
+        self.protocol = f"0-5 x {WORTH}, {judge.protocol}"
+
+    def watch_reference(self, clip: Clip, shots: Shots) -> Watcher:  # noqa: ARG002
+        return self.judge.watch(clip)
+
+    def watch_candidate(self, clip: Clip, shots: Shots, reference: Description) -> Watcher:  # noqa: ARG002
+        return self.judge.watch(clip)
+
+    def compare(self, reference: Description, candidate: Description, task: Task) -> list[Measurement]:
+        if task.annotation is None or not task.annotation.focal_points:
+            raise Unscored("the clip has no annotated focal points")
+        return [self._measure(point, task.annotation, task.clip, reference, candidate) for point in task.annotation.focal_points]
+
+    def _measure(
+        self, point: FocalPoint, annotation: Annotation, clip: Clip, reference: Description, candidate: Description
+    ) -> Measurement:
+        boxes = boxes_of(point, annotation)
+        try:
+            score, evidence = self.judge.judge(point, boxes, clip, reference, candidate)
+        except Unscored as why:
+            return Measurement(None, item=point.focal_id, kind=point.kind, detail=str(why))
+        return Measurement(float(score * WORTH), item=point.focal_id, kind=point.kind, detail=evidence)
+
+
+def boxes_of(point: FocalPoint, annotation: Annotation) -> list[list[Box | None]]:
+    """Boxes, one a frame, of each object that a focal point speaks of; none when it names none."""
+    return [thing.boxes_xyxy for thing in annotation.objects if thing.name in point.objects]

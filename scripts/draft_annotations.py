@@ -1,0 +1,25 @@
+"""Draft annotations of the kept clips of one shard, for people to review."""
+
+from pathlib import Path
+
+from codecap import job
+from codecap.annotate.drafts import draft_shard
+from codecap.records import Annotation, Ingested, Verdict, read_rows, write_rows
+
+
+def draft_annotations(*, config: dict, params: dict, clips: Path, verdicts: Path, drafts: Path) -> None:
+    kept = {row.clip_id for row in read_rows(verdicts, Verdict) if row.decision == "keep"}
+    rows = [row.clip for row in read_rows(clips, Ingested) if row.clip is not None and row.clip.clip_id in kept]
+    made = draft_shard(rows, params["proposer"], params["settings"], params["code"], Path(config["store"]["durable"]))
+    write_rows(drafts, Annotation, job.counted(made, "drafts", len(rows)))
+
+
+if "snakemake" in globals():
+    with job.running(snakemake.log[0]):
+        draft_annotations(
+            config=snakemake.config,
+            params=dict(snakemake.params.items()),
+            clips=Path(snakemake.input.clips),
+            verdicts=Path(snakemake.input.verdicts),
+            drafts=Path(snakemake.output.drafts),
+        )

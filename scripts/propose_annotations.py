@@ -1,0 +1,23 @@
+"""Draft annotations of one shard of the benchmark's own clips, to score with them as they are."""
+
+from pathlib import Path
+
+from codecap import job, plan
+from codecap.annotate.drafts import draft_shard
+from codecap.records import Annotation, write_rows
+
+
+def propose_annotations(*, config: dict, bucket: str, params: dict, annotations: Path) -> None:
+    clips = plan.shard_clips(config, bucket)
+    made = draft_shard(clips, params["proposer"], params["settings"], params["code"], Path(config["store"]["durable"]))
+    write_rows(annotations, Annotation, job.counted(made, "drafts", len(clips)))
+
+
+if "snakemake" in globals():
+    with job.running(snakemake.log[0]):
+        propose_annotations(
+            config=snakemake.config,
+            bucket=snakemake.wildcards.bucket,
+            params=dict(snakemake.params.items()),
+            annotations=Path(snakemake.output.annotations),
+        )

@@ -1,0 +1,35 @@
+"""Render one shard of one system's captions."""
+
+from pathlib import Path
+
+from codecap import job, plan
+from codecap.records import Caption, Outcome, Render, read_rows, write_rows
+from codecap.render.renders import render_shard
+from codecap.retries import Retries
+
+
+def render_captions(*, config: dict, bucket: str, system: str, params: dict, captions: Path, renders: Path) -> None:
+    clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
+    rows = render_shard(
+        read_rows(captions, Caption),
+        clips,
+        settings=params["settings"],
+        code=params["code"],
+        bulk=Path(config["store"]["bulk"]),
+    )
+    rows = list(job.counted(rows, f"renders of {system}", len(clips)))
+    write_rows(renders, Render, rows)
+    unfinished = any(row.outcome is Outcome.INFRA_ERROR for row in rows)
+    Retries(plan.RETRIES).settle(f"render_captions/{system}/{bucket}", params["this_try"], unfinished)
+
+
+if "snakemake" in globals():
+    with job.running(snakemake.log[0]):
+        render_captions(
+            config=snakemake.config,
+            bucket=snakemake.wildcards.bucket,
+            system=snakemake.wildcards.system,
+            params=dict(snakemake.params.items()),
+            captions=Path(snakemake.input.captions),
+            renders=Path(snakemake.output.renders),
+        )

@@ -1,0 +1,104 @@
+"""The command line, as typed: exit status, what is printed, what is written."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from codecap.config import PROJECT
+from codecap.records import Certificate, read_clips, read_record
+
+DEMO = PROJECT / "resources" / "demo"
+CLIPS = read_clips(DEMO / "clips.tsv")
+PAGE = "<!doctype html><body style='margin:0;background:#204080'><script>window.seek = t => {}</script>"
+
+
+def codecap(*arguments, cwd=None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from codecap.cli import app; app()", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def test_help_names_every_command():
+    told = codecap("--help").stdout
+    for command in ("ingest", "filter", "render", "score", "selftest", "doctor", "show", "bench", "store", "demo"):
+        assert command in told
+
+
+def test_ingest_goes_on_after_bad_files_and_names_them(tmp_path):
+    (tmp_path / "empty.mp4").touch()
+    (tmp_path / "text.mp4").write_text("this is not a video")
+    good = CLIPS[0].mp4
+    ran = codecap("ingest", tmp_path / "empty.mp4", good, tmp_path / "text.mp4", "--out", tmp_path / "out")
+    assert ran.returncode == 0
+    assert "empty.mp4" in ran.stderr and "text.mp4" in ran.stderr and "Traceback" not in ran.stderr
+    (clip,) = read_clips(tmp_path / "out" / "clips.tsv")
+    assert clip.clip_id == good.stem and clip.frames == CLIPS[0].frames
+    alone = codecap("ingest", tmp_path / "empty.mp4", "--out", tmp_path / "none")
+    assert alone.returncode == 1
+
+
+def test_filter_speaks_json(tmp_path):
+    codecap("ingest", CLIPS[1].mp4, "--out", tmp_path)
+    (told,) = json.loads(codecap("filter", tmp_path, "--json").stdout)
+    assert told["clip"] == CLIPS[1].clip_id and told["decision"] == "keep"
+    assert told["features"] and "reasons" in told
+
+
+@pytest.mark.parametrize(
+    ("page", "outcome"), [(PAGE, "ok"), ("<p>no seek", "missing_seek"), ("<script>boom()</script>", "runtime_error")]
+)
+def test_render_ends_with_0_only_for_ok_and_the_certificate_says_why(tmp_path, page, outcome):
+    (tmp_path / "page.html").write_text(page)
+    ran = codecap(
+        "render", "page.html", "--seconds", 0.25, "--size", "64x48", "-o", "out/page.mp4", "--certificate", "c.json", cwd=tmp_path
+    )
+    assert (ran.returncode == 0) == (outcome == "ok"), ran.stderr
+    assert read_record(tmp_path / "c.json", Certificate).outcome == outcome
+    assert (tmp_path / "out" / "page.mp4").is_file() == (outcome == "ok")
+
+
+@pytest.mark.parametrize("size", ["640", "axb", "0x10"])
+def test_a_wrong_size_is_told(tmp_path, size):
+    (tmp_path / "page.html").write_text(PAGE)
+    ran = codecap("render", tmp_path / "page.html", "--seconds", 1, "--size", size, "-o", tmp_path / "page.mp4")
+    assert ran.returncode == 1 and f"--size {size}" in ran.stderr and "Traceback" not in ran.stderr
+
+
+@pytest.mark.slow
+def test_score_of_a_clip_against_itself_is_the_maximum():
+    clip = min(CLIPS, key=lambda clip: clip.frames)
+    annotation = DEMO / "annotations" / f"{clip.clip_id}.json"
+    ran = codecap("score", clip.mp4, clip.mp4, "--annotation", annotation, "--json")
+    rows = json.loads(ran.stdout)
+    for metric in ("visual_similarity", "appearance", "kss"):
+        (row,) = [row for row in rows if row["metric"] == metric]
+        assert row["value"] == pytest.approx(1, abs=1e-3)
+    assert {row["value"] for row in rows if row["metric"] == "retention"} == {100}
+    assert {row["metric"] for row in rows} >= {"object_iou", "mps", "lag"}
+
+
+@pytest.mark.parametrize("which", ["reference", "candidate", "annotation"])
+def test_score_names_the_file_that_is_wrong(tmp_path, which):
+    good, other = CLIPS[0], next(clip for clip in CLIPS if clip.frames != CLIPS[0].frames)
+    (tmp_path / "bad.mp4").write_text("no")
+    reference = tmp_path / "bad.mp4" if which == "reference" else good.mp4
+    candidate = tmp_path / "bad.mp4" if which == "candidate" else good.mp4
+    annotation = DEMO / "annotations" / f"{(other if which == 'annotation' else good).clip_id}.json"
+    ran = codecap("score", reference, candidate, "--annotation", annotation)
+    assert ran.returncode == 1 and "Traceback" not in ran.stderr
+    assert ("bad.mp4" if which != "annotation" else annotation.name) in ran.stderr
+
+
+def test_show_names_the_clips_there_are(tmp_path):
+    assert CLIPS[0].clip_id in codecap("show", CLIPS[0].clip_id, cwd=tmp_path).stdout
+    ran = codecap("show", "Z_999", cwd=tmp_path)
+    assert ran.returncode == 1 and CLIPS[0].clip_id in ran.stderr
+
+
+def test_doctor_finds_what_the_paper_needs_missing(tmp_path):
+    ran = codecap("doctor", "--config", PROJECT / "config" / "config.yaml", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert "vjepa2_1" in ran.stdout and "MISSING" in ran.stdout
+    told = json.loads(codecap("doctor", "--json", cwd=tmp_path).stdout)
+    assert any(finding["what"] == "browser" and finding["there"] for finding in told)

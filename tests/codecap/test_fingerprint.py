@@ -1,0 +1,67 @@
+"""What changes a digest of code, and what does not. Run on a package made for the test."""
+
+import pytest
+from codecap import fingerprint
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    root = tmp_path / "codecap"
+    (root / "score").mkdir(parents=True)
+    (root / "__init__.py").write_text("")
+    (root / "score" / "__init__.py").write_text("")
+    (root / "boxes.py").write_text("import numpy as np\n\ndef iou(a, b):\n    return 1\n")
+    (root / "score" / "kss.py").write_text('"""Doc."""\nfrom codecap import boxes\n\n\ndef score():\n    return boxes.iou(1, 2)\n')
+    (root / "score" / "mps.py").write_text("def score():\n    return 2\n")
+    monkeypatch.setattr(fingerprint, "PACKAGE", root)
+    forget()
+    yield root
+    forget()
+
+
+def forget():
+    for cached in (fingerprint._closure, fingerprint._file_of, fingerprint._imports, fingerprint._meaning, fingerprint._tree):
+        cached.cache_clear()
+
+
+def digests():
+    forget()
+    return fingerprint.code_digest("codecap.score.kss"), fingerprint.code_digest("codecap.score.mps")
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_comments_blank_lines_and_docstrings_change_nothing(package):
+    before = digests()
+    edit(package / "score" / "kss.py", '"""Doc."""', '"""Other words."""\n\n# a comment\n')
+    assert digests() == before
+
+
+def test_code_changes_its_own_digest_alone(package):
+    kss, mps = digests()
+    edit(package / "score" / "mps.py", "return 2", "return 3")
+    assert digests()[0] == kss
+    assert digests()[1] != mps
+
+
+def test_an_imported_module_counts(package):
+    kss, mps = digests()
+    edit(package / "boxes.py", "return 1", "return 0")
+    assert digests()[0] != kss
+    assert digests()[1] == mps
+
+
+def test_the_version_of_a_numeric_library_counts_for_those_who_import_it(package, monkeypatch):
+    kss, mps = digests()
+    monkeypatch.setattr(fingerprint, "_version", lambda name: "99.0")
+    assert digests()[0] != kss
+    assert digests()[1] == mps
+
+
+def test_real_modules_have_digests_of_their_own():
+    forget()
+    assert fingerprint.code_digest("codecap.store") != fingerprint.code_digest("codecap.video")

@@ -1,0 +1,123 @@
+"""What is computed again after a change: counted from the store's log."""
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from codecap.config import PROJECT
+from codecap.records import read_clips, write_clips
+
+pytestmark = pytest.mark.slow
+
+CLIPS = sorted(clip.clip_id for clip in read_clips(PROJECT / "resources" / "demo" / "clips.tsv"))
+
+
+def new_items(before: Counter, after: Counter) -> Counter:
+    return after - before
+
+
+def stages(items: Counter) -> Counter:
+    return Counter(stage for stage, _, _ in items.elements())
+
+
+def test_a_new_system_computes_its_own_items_only(demo, tmp_path):
+    run = demo.copy(tmp_path)
+    before = run.made()
+    run.configure(models={"void": {"label": "Another empty page", "harness": "vtrace", "mode": "blank"}})
+    run.finish("all")
+    new = new_items(before, run.made())
+    assert {system for _, system, _ in new} == {"void"}
+    assert set(new.values()) == {1}
+    assert stages(new) == {stage: len(CLIPS) for stage in stages(new)}
+    assert {"generate", "render", "prompt_objects", "segment_objects", "score/kss"} <= set(stages(new))
+    assert "void" in run.tables()["main.csv"]
+
+
+def test_a_new_clip_computes_one_item_a_stage_and_system(demo, tmp_path):
+    """The new clip is the first one under another name: the same pictures, so its annotation fits too."""
+    run = demo.copy(tmp_path / "run")
+    folder = PROJECT / "resources" / "demo"
+    clips = read_clips(folder / "clips.tsv")
+    new_clip = clips[0].model_copy(update={"clip_id": "A_002"})
+    write_clips(tmp_path / "clips.tsv", [*clips, new_clip])
+    annotations = tmp_path / "annotations"
+    annotations.mkdir()
+    for path in (folder / "annotations").glob("*.json"):
+        (annotations / path.name).write_text(path.read_text())
+    first = (folder / "annotations" / f"{clips[0].clip_id}.json").read_text()
+    (annotations / "A_002.json").write_text(first.replace(f'"{clips[0].clip_id}"', '"A_002"'))
+    run.configure(clips=str(tmp_path / "clips.tsv"), annotations_folder=str(annotations), systems=["still", "blank"])
+    before = run.made()
+    run.finish("all")
+    new = new_items(before, run.made())
+    assert {clip for _, _, clip in new} == {"A_002"}
+    assert set(new.values()) == {1}
+    for stage, counts in stages(new).items():
+        assert counts == (1 if stage.startswith("describe/") else 2), stage
+
+
+def test_a_comment_re_runs_nothing_and_a_change_that_metrics_items_alone(demo, tmp_path):
+    run = demo.copy(tmp_path / "run").with_a_project_of_its_own(tmp_path / "project")
+    kss = tmp_path / "project" / "scripts" / "codecap" / "score" / "kss.py"
+    original = kss.read_text()
+
+    kss.write_text(original + "\n# a comment\n")
+    before = run.made()
+    assert "Nothing to be done" in run.finish("all")
+
+    assert "data_range=255" in original
+    kss.write_text(original.replace("data_range=255", "data_range=254"))
+    run.finish("all")
+    new = new_items(before, run.made())
+    assert set(stages(new)) == {"score/kss", "describe/kss"}
+    assert stages(new)["score/kss"] == 4 * len(CLIPS)
+
+    kss.write_text(original)
+    unchanged = run.made()
+    run.finish("all")
+    assert run.made() == unchanged  # the old items are still in the store
+    assert run.tables() == demo.tables()
+
+
+def test_killed_at_three_stages_and_run_again(demo, tmp_path, workflow):
+    """SIGKILL to the whole process group while it generates, renders and scores; then to the end."""
+    small = {"systems": ["still", "blank"], "buckets": 1}
+    workflow.configure(**small)
+    for stage in ("generate", "render", "score/kss"):
+        run = workflow.start("all", start_new_session=True)
+        try:
+            wait_until(lambda stage=stage: any(found == stage for found, _, _ in workflow.made()), run)
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+            run.wait(30)
+        kill_leftovers(workflow)
+    workflow.finish("all")
+    assert {count for _, count in workflow.made().items()} == {1}
+
+    undisturbed = demo.copy(tmp_path / "undisturbed")
+    undisturbed.configure(**small)
+    undisturbed.finish("all")
+    assert workflow.tables() == undisturbed.tables()
+
+
+def wait_until(condition, run: subprocess.Popen, limit_s: float = 600) -> None:
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert run.poll() is None, f"the run ended before it was killed:\n{run.stdout.read()[-3000:]}"
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def kill_leftovers(workflow) -> None:
+    """Jobs that Snakemake started in groups of their own: those whose working folder is the test's."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cwd").readlink() == workflow.folder.resolve():
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
