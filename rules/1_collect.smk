@@ -45,6 +45,7 @@ rule ingest_originals:
         mem_mb=1500,
         runtime=120,
     params:
+        settings=config["ingest"],
         code=digest("codecap.collect.ingest"),
     script:
         "../scripts/ingest_originals.py"

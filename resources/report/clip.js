@@ -164,8 +164,10 @@
     }
     const running = shown().filter(({ video }) => !video.ended && !video.error);
     const slowest = Math.min(...running.map(({ video }) => video.currentTime));
-    for (const { video } of running) {
+    for (const screen of running) {
+      const { video } = screen;
       const ahead = video.currentTime - slowest;
+      if (!video.requestVideoFrameCallback) screen.draw(frameOf(video.currentTime));
       if (ahead > 1 / fps) video.pause();
       else if (video.paused && ahead < 0.5 / fps) video.play().catch(() => {});
       video.playbackRate = speed * Math.max(1 - ahead / 0.15, 0.7);
@@ -269,7 +271,7 @@
       End: () => step(frames),
       b: () => { field("boxes").checked = !field("boxes").checked; redraw(); },
     };
-    const act = actions[event.key];
+    const act = actions[event.key] || actions[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();
     act();

@@ -11,6 +11,7 @@ import typer
 
 from codecap import config as configuration
 from codecap import job
+from codecap.errors import UserError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 bench = typer.Typer(no_args_is_help=True, help="Measure what this project costs.")
@@ -39,6 +40,7 @@ def main() -> None:
 def ingest(
     files: Annotated[list[Path], typer.Argument(help="Videos, GIFs, or folders of them.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the canonical clips and their table clips.tsv.")],
+    config: Config = EMBEDDED,
     category: Annotated[str | None, typer.Option(help="A, B, C, E or F; by default a name's letter before its first _.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,10 +52,11 @@ def ingest(
         codecap ingest videos/*.mp4 --out clips
         snakemake --profile profiles/demo --cores 2 --config clips=clips/clips.tsv annotations=proposed
     """
-    from codecap.collect.ingest import ingest_files
+    from codecap.collect.ingest import IngestSettings, ingest_files
 
     with job.running():
-        rows = ingest_files(files, out, category=category)
+        settings = IngestSettings(**configuration.load(config)["ingest"])
+        rows = ingest_files(files, out, category=category, settings=settings)
     if as_json:
         typer.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=1))
     else:
@@ -104,7 +107,7 @@ def render(
     with job.running():
         width_px, height_px = _size(size)
         if not page.is_file():
-            raise job.UserError(f"{page}: no such page")
+            raise UserError(f"{page}: no such page")
         settings = configuration.load(config)["render"]
         out.parent.mkdir(parents=True, exist_ok=True)
         made = render_page(page, max(round(seconds * FPS), 1), width_px, height_px, out, settings)
@@ -261,9 +264,9 @@ def _size(text: str) -> tuple[int, int]:
     try:
         width_px, height_px = (int(part) for part in text.lower().split("x"))
     except ValueError:
-        raise job.UserError(f"--size {text}: must be WIDTHxHEIGHT in pixels, as 640x360") from None
+        raise UserError(f"--size {text}: must be WIDTHxHEIGHT in pixels, as 640x360") from None
     if width_px < 1 or height_px < 1:
-        raise job.UserError(f"--size {text}: must be at least 1x1")
+        raise UserError(f"--size {text}: must be at least 1x1")
     return width_px, height_px
 
 
@@ -271,7 +274,7 @@ def _must_fit(path: Path | None, annotation, clip) -> None:
     """The annotation is of this clip: as many boxes as the clip has frames."""
     for item in annotation.objects:
         if len(item.boxes_xyxy) != clip.frames:
-            raise job.UserError(
+            raise UserError(
                 f"{path}: object {item.name!r} has {len(item.boxes_xyxy)} boxes, {clip.mp4} has {clip.frames} frames; "
                 "it is the annotation of another clip"
             )

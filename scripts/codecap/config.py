@@ -9,12 +9,14 @@ from typing import Any
 
 import yaml
 
+from codecap.errors import UserError
+
 PROJECT = Path(__file__).parents[2]
 FILES = tuple(PROJECT / "config" / name for name in ("config.yaml", "metrics.yaml", "models.yaml", "sources.yaml"))
 SCHEMA = PROJECT / "config" / "schemas" / "config.schema.yaml"
 
 
-class ConfigError(ValueError):
+class ConfigError(UserError, ValueError):
     """A configuration that cannot be used; the message names the key and the way out."""
 
 

@@ -171,7 +171,7 @@ def render_page(chromium: Browser, page: Path, mp4: Path, without: Sequence[str]
 
     Args:
         chromium: as `open_browser` gives it.
-        without: names of objects that are left out of the picture, for who needs the same clip without them.
+        without: names of objects that are left out of the picture: the same clip, had they never been in it.
 
     Returns:
         For each object by name `{"visible_xyxy": boxes, "amodal_xyxy": boxes}`, one box or None a frame.
@@ -198,8 +198,8 @@ def render_page(chromium: Browser, page: Path, mp4: Path, without: Sequence[str]
 def visible_intervals(boxes_xyxy: Sequence[Box | None]) -> list[Interval]:
     """Seconds during which there is a box; the end is when the first frame without it is shown.
 
-    >>> visible_intervals([None, (0, 0, 1, 1), (0, 0, 1, 1), None])
-    [(0.0416..., 0.125)]
+    >>> visible_intervals([None] * 12 + [(0, 0, 1, 1)] * 6 + [None])
+    [(0.5, 0.75)]
     """
     seen = np.array([box is not None for box in boxes_xyxy])
     edges = np.flatnonzero(np.diff(np.concatenate(([False], seen, [False])).astype(int)))

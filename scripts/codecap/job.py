@@ -11,20 +11,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from codecap.config import ConfigError
-from codecap.records import RecordError
-from codecap.registry import Unavailable
+from codecap.errors import UserError
 from codecap.store import StoreError, explained
-from codecap.video import VideoError
 
 LOG = logging.getLogger("codecap")
 EVERY_S = 10.0
 
 T = TypeVar("T")
-
-
-class UserError(Exception):
-    """Something the user can cure; the message says what is wrong, where, and what to do."""
 
 
 @contextlib.contextmanager
@@ -56,7 +49,7 @@ def running(log: str | Path | None = None) -> Iterator[None]:
 
 def in_words(error: BaseException) -> str | None:
     """One message for an error that a user can cure; None for any other."""
-    if isinstance(error, UserError | ConfigError | RecordError | Unavailable | VideoError | StoreError):
+    if isinstance(error, UserError):
         return str(error.args[-1]) if error.args else str(error)
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{error.filename}: no such file or folder"

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from codecap import config as configuration
 from codecap import registry
+from codecap.errors import UserError
 from codecap.records import Clip, RecordError, read_clips
 from codecap.retries import Retries
 from codecap.score.engine import choice
@@ -22,7 +23,7 @@ RETRIES = RESULTS / "retries"
 _HELD: list[IO[str]] = []
 
 
-class PlanError(Exception):
+class PlanError(UserError):
     """Nothing can be planned; the message says what is wrong, where, and what to do."""
 
 

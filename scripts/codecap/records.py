@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from codecap.errors import UserError
+
 Box = tuple[float, float, float, float]  # xyxy in canonical pixels, x1 and y1 exclusive
 Interval = tuple[float, float]  # start_s, end_s; the end is exclusive
 ClipId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
@@ -29,7 +31,7 @@ CATEGORIES = {
 os.umask(UMASK := os.umask(0))  # the only way to read it; drafts are made for their owner alone, finished files as usual
 
 
-class RecordError(ValueError):
+class RecordError(UserError, ValueError):
     """A record or a table that cannot be read; the message names the file, the line and what is wrong."""
 
 
@@ -60,7 +62,7 @@ class Candidate(Row):
     """A video that a source offers: where it is and what is known of it before it is fetched."""
 
     candidate_id: str
-    source: str  # plugin: local, ...
+    source: str  # name of its entry in the config
     locator: str  # path or URL
     category: Literal["A", "B", "C", "E", "F", "U"] = "U"
     licence: str = ""

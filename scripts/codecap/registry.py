@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from codecap.errors import UserError
 from codecap.records import in_words
 
 
-class Unavailable(LookupError):
+class Unavailable(UserError, LookupError):
     """A plugin that the config names is not there, or cannot run here; the message says what to do."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from codecap import config as configuration
 from codecap import plan
-from codecap.job import UserError
+from codecap.errors import UserError
 from codecap.records import Annotation, Caption, Clip, Render, Row, Score, read_rows
 
 

@@ -24,13 +24,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codecap.errors import UserError
 from codecap.records import UMASK
 
 DRAFT_SUFFIX = ".draft"
 LOG_FOLDER = "log"
 
 
-class StoreError(OSError):
+class StoreError(UserError, OSError):
     """The store cannot be written; the message names the place and the way out."""
 
 

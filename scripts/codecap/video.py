@@ -21,6 +21,7 @@ import numpy as np
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
 from codecap.clock import FPS
+from codecap.errors import UserError
 
 CRF = 16
 PRESET = "veryfast"
@@ -30,7 +31,7 @@ EXACT = Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT | Interpolation.FUL
 BT709 = 1  # matrix, primaries and transfer all have this number in H.264
 
 
-class VideoError(ValueError):
+class VideoError(UserError, ValueError):
     """A file that is not a readable (canonical) video; the message names the file and what is wrong."""
 
 

@@ -46,8 +46,11 @@ def test_an_unknown_key_is_named_with_its_file_and_the_right_one(tmp_path):
     assert "mine.yaml: bukets: unknown key; did you mean 'buckets'?" in told
 
 
-def test_an_unknown_key_of_a_metric_is_refused(tmp_path):
-    assert "metrics.kss" in refused(tmp_path, {"metrics": {"kss": {"sigma_pixels": 2}}})
+def test_an_unknown_key_of_a_metric_is_refused():
+    wrong = config.load(DEMO, overrides={"metrics": {"kss": {"sigma_pixels": 2}}})
+    with pytest.raises(registry.Unavailable, match=r"metrics.kss: wrong settings: sigma_pixels"):
+        choice.check(wrong)
+    choice.check(config.load(DEMO))
 
 
 def test_a_wrong_value_is_named_with_what_is_allowed(tmp_path):

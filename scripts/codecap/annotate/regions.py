@@ -1,7 +1,8 @@
 """What a single picture is made of: regions of one colour, and figures that stand out from the grounds.
 
-A *ground* is a large smooth area (a sky, a page, a panel's inside). A *flat* region is a smaller smooth area: a tile, a bar, a disc.
-A *figure* is what is left when all grounds are taken away: a sprite of many colours, a word, an icon with its outline.
+A *ground* is a large smooth area (a sky, a page, a panel's inside) and all that has its colour. A *flat* region is a smaller smooth
+area: a tile, a bar. What is left when all grounds are taken away is a *figure*: a word, an icon with its outline. A *blob* is a
+figure without thin lines, such as a disc with a name on it that stands on the lines of a grid.
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from typing import Literal
 import cv2
 import numpy as np
 
-Family = Literal["flat", "figure"]
+Family = Literal["flat", "figure", "blob"]
+FAMILIES: tuple[Family, ...] = ("flat", "figure", "blob")
 
 SMOOTH_LEVELS = 12  # grey levels: neighbours that differ by no more are of one region
 GROUND_SHARE = 0.06  # of the picture: a smooth area this large is a ground if it reaches two sides of the picture
+SPAN_SHARE = 0.6  # of the picture's width or height: an area that spans so much is a ground already when of `STRIP_SHARE`
+STRIP_SHARE = 0.015  # of the picture
+GROUND_LEVELS = 10  # grey levels: what differs by no more from a ground's mean colour belongs to it
 LARGE_GROUND_SHARE = 0.25  # and this large if it reaches none
 SMALLEST_SHARE = 0.0004  # of the picture: no smaller region is an object
 SMALLEST_PX = 5  # nor a thinner or shorter one, in pixels of the small copy
 MOST = 60  # regions of a family that are followed, the largest first
+FIRM_SHARE = 0.4  # of a figure's contrast with the ground: what has less is its rim
+LINE_PX = 7  # a line thinner than this is no part of a blob
 WORD_GAP_PX = 3  # parts of a figure may be that far apart, as the letters of a word are
 
 
@@ -40,22 +47,22 @@ class Region:
 
 
 def regions_of(rgb: np.ndarray) -> list[Region]:
-    """The regions of a picture, uint8 RGB `(height, width, 3)`, both families, the largest first in each."""
+    """The regions of a picture, uint8 RGB `(height, width, 3)`, all families, the largest first in each."""
     smooth = _smooth(rgb)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(smooth.astype(np.uint8), connectivity=4)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(smooth.astype(np.uint8), connectivity=4)
     whole_px = labels.size
-    areas = stats[:, cv2.CC_STAT_AREA]
-    reach = _sides_reached(stats, rgb.shape[1], rgb.shape[0])
-    ground = ((areas > GROUND_SHARE * whole_px) & (reach >= 2)) | (areas > LARGE_GROUND_SHARE * whole_px)
-    ground[0] = False
+    ground = _are_grounds(stats, rgb.shape[1], rgb.shape[0])
     flat = _fit(stats, whole_px) & ~ground
     flat[0] = False
-    found = _described(rgb, labels, stats, np.flatnonzero(flat), "flat", grow_px=1)
-    figure = _figure_mask(labels, ground)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(figure, connectivity=8)
-    fit = _fit(stats, whole_px)
-    fit[0] = False
-    return found + _described(rgb, labels, stats, np.flatnonzero(fit), "figure", grow_px=0)
+    found = _described(rgb, labels, stats, np.flatnonzero(flat), "flat")
+    figure, distance = _figure_mask(rgb, labels, np.flatnonzero(ground))
+    blob = cv2.morphologyEx(figure, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (LINE_PX, LINE_PX)))
+    for family, mask in (("figure", figure), ("blob", blob)):
+        _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+        fit = _fit(stats, whole_px)
+        fit[0] = False
+        found += _described(rgb, labels, stats, np.flatnonzero(fit), family, distance)
+    return found
 
 
 def _smooth(rgb: np.ndarray) -> np.ndarray:
@@ -74,6 +81,16 @@ def _sides_reached(stats: np.ndarray, width_px: int, height_px: int) -> np.ndarr
     return np.sum([side.astype(int) for side in sides], axis=0)
 
 
+def _are_grounds(stats: np.ndarray, width_px: int, height_px: int) -> np.ndarray:
+    """Which components are grounds; the first, which is what is not smooth, never."""
+    share = stats[:, cv2.CC_STAT_AREA] / (width_px * height_px)
+    span = np.maximum(stats[:, cv2.CC_STAT_WIDTH] / width_px, stats[:, cv2.CC_STAT_HEIGHT] / height_px)
+    reach = _sides_reached(stats, width_px, height_px)
+    ground = (share > LARGE_GROUND_SHARE) | ((share > GROUND_SHARE) & (reach >= 2)) | ((share > STRIP_SHARE) & (span > SPAN_SHARE))
+    ground[0] = False
+    return ground
+
+
 def _fit(stats: np.ndarray, whole_px: int) -> np.ndarray:
     """Components of a size that an object has."""
     large = stats[:, cv2.CC_STAT_AREA] >= SMALLEST_SHARE * whole_px
@@ -82,29 +99,49 @@ def _fit(stats: np.ndarray, whole_px: int) -> np.ndarray:
     return large & broad & (box_px < 0.6 * whole_px)
 
 
-def _figure_mask(labels: np.ndarray, ground: np.ndarray) -> np.ndarray:
-    """uint8 mask of what is no ground, and no edge between two grounds, with small gaps closed."""
-    grounds = np.where(ground[labels], labels, 0).astype(np.float32)
+def _figure_mask(rgb: np.ndarray, labels: np.ndarray, grounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """uint8 mask of what is no ground, and no edge between two grounds, with small gaps closed.
+
+    And float32, by how many levels each pixel differs from the ground colour that is nearest to it (255 without grounds).
+    """
+    of_ground = np.zeros(labels.shape, np.float32)  # number of the ground, 0 where there is none
+    distance = np.full(labels.shape, 255, np.float32)
+    for number, label in enumerate(grounds, start=1):
+        inside = labels == label
+        colour = np.array(cv2.mean(rgb, inside.astype(np.uint8))[:3], np.float32)
+        apart = np.abs(rgb - colour).max(axis=2)
+        np.minimum(distance, apart, out=distance)
+        of_ground[inside | ((apart <= GROUND_LEVELS) & (of_ground == 0))] = number
     around = np.ones((5, 5), np.uint8)
-    highest = cv2.dilate(grounds, around)
-    lowest = cv2.erode(np.where(grounds > 0, grounds, np.float32(labels.max() + 1)).astype(np.float32), around)
-    border = (highest > 0) & (lowest < highest)
-    mask = ((grounds == 0) & ~border).astype(np.uint8)
-    joined = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((1, WORD_GAP_PX), np.uint8))
-    return joined
+    highest = cv2.dilate(of_ground, around)
+    lowest = cv2.erode(np.where(of_ground > 0, of_ground, np.float32(len(grounds) + 1)), around)
+    between = (highest > 0) & (lowest < highest)
+    mask = ((of_ground == 0) & ~between).astype(np.uint8)
+    return cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((1, WORD_GAP_PX), np.uint8)), distance
 
 
 def _described(
-    rgb: np.ndarray, labels: np.ndarray, stats: np.ndarray, chosen: np.ndarray, family: Family, grow_px: int
+    rgb: np.ndarray, labels: np.ndarray, stats: np.ndarray, chosen: np.ndarray, family: Family, distance: np.ndarray | None = None
 ) -> list[Region]:
-    height_px, width_px = labels.shape
+    """The chosen components as regions; with `distance` to the ground, their boxes are drawn tight."""
     chosen = chosen[np.argsort(-stats[chosen, cv2.CC_STAT_AREA], kind="stable")][:MOST]
     regions = []
     for label in chosen:
         left, top, width, height, area = (int(value) for value in stats[label])
         window = np.s_[top : top + height, left : left + width]
-        colour = cv2.mean(rgb[window], (labels[window] == label).astype(np.uint8))[:3]
-        # A pixel on the right or lower edge of a smooth area counts as an edge: grown back by one.
-        box = (left, top, min(left + width + grow_px, width_px), min(top + height + grow_px, height_px))
+        inside = labels[window] == label
+        colour = cv2.mean(rgb[window], inside.astype(np.uint8))[:3]
+        if distance is None:  # a pixel on the right or lower edge of a smooth area counts as an edge: grown back by one
+            box = (left, top, min(left + width + 1, labels.shape[1]), min(top + height + 1, labels.shape[0]))
+        else:
+            x0, y0, x1, y1 = _tight(inside, distance[window])
+            box = (left + x0, top + y0, left + x1, top + y1)
         regions.append(Region(family, tuple(float(value) for value in box), area, colour))
     return regions
+
+
+def _tight(inside: np.ndarray, distance: np.ndarray) -> tuple[int, int, int, int]:
+    """Box of a component without its faint rim, which is half ground: blurred edges, and colour that the encoder spread."""
+    firm = inside & (distance >= FIRM_SHARE * np.percentile(distance[inside], 75))
+    columns, rows = np.flatnonzero(firm.any(axis=0)), np.flatnonzero(firm.any(axis=1))
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from codecap.collect.sources import Source
+from codecap.errors import UserError
 from codecap.records import Candidate, Original
 from codecap.registry import load
 
 
-class CandidateError(ValueError):
+class CandidateError(UserError, ValueError):
     """A source's entry that cannot be used, or two candidates of one id; the message names what is meant."""
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from codecap.collect.ingest import ingest_file, source_mark
+from codecap.collect.ingest import IngestSettings, ingest_file, source_mark
 from codecap.records import Clip, Ingested, Original
 from codecap.store import Draft, ItemStore
 from codecap.video import VideoError
 
 
-def ingest_shard(originals: Iterable[Original], code: str, bulk: Path) -> Iterator[Ingested]:
+def ingest_shard(originals: Iterable[Original], settings: Mapping[str, Any], code: str, bulk: Path) -> Iterator[Ingested]:
     """One row an original: its clip, or why there is none. What is in the store is not ingested again."""
-    store = ItemStore(bulk, stage="ingest", salt=code)
+    store = ItemStore(bulk, stage="ingest", salt=[settings, code])
     for original in originals:
         candidate = original.candidate
         if original.status != "ok" or original.path is None:
@@ -23,7 +23,7 @@ def ingest_shard(originals: Iterable[Original], code: str, bulk: Path) -> Iterat
         path, key = original.path, store.key(original.sha256)
 
         def make(draft: Draft, path: Path = path) -> dict[str, Any]:
-            facts = ingest_file(path, draft.file("mp4"))
+            facts = ingest_file(path, draft.file("mp4"), settings=IngestSettings(**settings))
             return {
                 "sha256": facts.sha256,
                 "frames": facts.frames,

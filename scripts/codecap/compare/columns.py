@@ -114,9 +114,9 @@ def check_protocols(scores: Iterable[Score]) -> dict[str, tuple[str, bool]]:
 def table_sets(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
     """The columns as tables that may be shown: ("main", all), or with a second ("stand_ins", ...) where both kinds are there.
 
-    Columns beside the paper (a size, a lag) belong to neither kind; they stay in the main table.
+    Columns beside the paper (a size, a lag), and those without a number yet, belong to neither kind; they stay in the main table.
     """
-    paper = [column for column in columns if column.table != "beside"]
+    paper = [column for column in columns if column.table != "beside" and (column.protocol or column.proxy)]
     proxies = [column for column in paper if column.proxy]
     if not proxies or len(proxies) == len(paper):
         return [("main", list(columns))]
@@ -137,6 +137,6 @@ def _table_of(metric: str) -> Literal["main", "reconstruction", "beside"]:
     return "main" if metric in MAIN else "reconstruction" if metric in RECONSTRUCTION else "beside"
 
 
-def _place(column: Column) -> tuple[int, int]:
+def _place(column: Column) -> int:
     known = (*MAIN, *RECONSTRUCTION)
-    return (known.index(column.metric) if column.metric in known else len(known), 0)
+    return known.index(column.metric) if column.metric in known else len(known)

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TypeVar
 
 from codecap.compare.comparison import Column, ComparisonError, ItemScore, State, TaskEntry
-from codecap.records import Annotation, Caption, Clip, Outcome, Render, Score
+from codecap.records import Annotation, Caption, Clip, Outcome, Render, Score, Usage
 
 NOT_RUN = "not run: there is neither a caption nor a render of it"
 R = TypeVar("R", Caption, Render)
@@ -177,7 +177,7 @@ def entry_of(system: str, clip_id: str, task: TaskRows, values: Mapping[str, Vid
         rounds=caption.rounds if caption else None,
         caption_wall_s=caption.wall_s if caption else None,
         render_wall_s=render.wall_s if render else None,
-        usage=caption.usage if caption else TaskEntry.model_fields["usage"].default,
+        usage=caption.usage if caption else Usage(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecap.errors import UserError
 from codecap.records import Outcome
 
 
@@ -19,7 +20,7 @@ class PageFailure(Exception):
         self.outcome, self.detail, self.frame = outcome, detail, frame
 
 
-class InfraError(RuntimeError):
+class InfraError(UserError, RuntimeError):
     """We cannot render (no browser, a full disk): outcome `infra_error`. The message says what to do."""
 
 

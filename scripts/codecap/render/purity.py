@@ -11,7 +11,7 @@ import binascii
 import bisect
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
+from html import unescape
 from urllib.parse import unquote_to_bytes
 
 MOST_FINDINGS = 50
@@ -30,21 +30,27 @@ LOADING = {  # attributes that make an element load what they name
     "href": {"link", "image", "use", "feimage", "script", "base", "mpath", "textpath"},
     "xlink:href": {"image", "use", "feimage", "script", "mpath", "textpath"},
 }
-MEDIA = {"video", "audio", "embed", "object", "iframe", "frame"}
 INSIDE = ("#", "data:", "blob:", "about:", "javascript:")  # addresses that lead to nothing outside of the page
 
+TAG = re.compile(r"<!--.*?(?:-->|\Z)|<(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)", re.DOTALL)
+ATTRIBUTE = re.compile(
+    r"[\s/]*+(?P<name>[^\s/>][^\s/>=]*+)"
+    r"(?:\s*+=\s*+(?:\"(?P<double>[^\"]*+)(?:\"|\Z)|'(?P<single>[^']*+)(?:'|\Z)|(?P<bare>[^\s>]*+)))?+"
+)
+RAW = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in ("script", "style", "title", "textarea")}
 DATA_URI = re.compile(r"data:\s*([a-z]+/[\w.+-]+)?((?:;[\w.=+-]+)*)\s*,\s*([^\s\"'`<>)]*)", re.IGNORECASE)
 VISUAL = re.compile(r"(image/(?!svg\b)|video/|font/|application/(x-)?font|application/vnd\.ms-fontobject|application/octet-stream)")
-BASE64 = re.compile(rf"[A-Za-z0-9+/_-]{{{SMALLEST_BASE64},}}={{0,2}}")
-HEX = re.compile(rf"[0-9A-Fa-f]{{{SMALLEST_HEX},}}")
-NUMBERS = re.compile(r"\[[\s\[]*(?:\d{1,3}[\s\[\]]*,[\s\[\]]*+)" + f"{{{FEWEST_PIXELS - 1},}}" + r"\d{1,3}")
+BASE64 = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{SMALLEST_BASE64},}}={{0,2}}")
+HEX = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{{SMALLEST_HEX},}}")
+NUMBERS = re.compile(r"(?<![\w.])\d{1,3}+(?![\w.])(?:[\s\[\]]*+,[\s\[\]]*+\d{1,3}+(?![\w.]))*+")
 CSS_URL = re.compile(r"url\(\s*[\"']?\s*([^\"')\s]+)", re.IGNORECASE)
 CSS_IMPORT = re.compile(r"@import\s+[\"']([^\"']+)", re.IGNORECASE)
-CSS_FONT = re.compile(r"@font-face\s*\{[^}]*url\(", re.IGNORECASE)
+CSS_FONT = re.compile(r"@font-face\s*\{[^}]{0,2000}url\(", re.IGNORECASE)
 CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SCRIPT_PART = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"|(?P<string>\"(?:\\.|[^\"\\\n])*+\"|'(?:\\.|[^'\\\n])*+'|`(?:\\.|[^`\\])*+`)",
+    r"|(?P<string>\"(?:\\.|[^\"\\\n])*+(?:\"|(?=\n)|\Z)|'(?:\\.|[^'\\\n])*+(?:'|(?=\n)|\Z)|`(?:\\.|[^`\\])*+(?:`|\Z))"
+    r"|(?P<expression>(?<=[=(,:;!&|?])[ ]?/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n]){0,99}+\]|[^/\\\n\[]){1,299}+/)",
     re.DOTALL,
 )
 CALLS = re.compile(
@@ -53,9 +59,9 @@ CALLS = re.compile(
     r"|(?<![\w$])navigator\s*\.\s*(sendBeacon)\s*\("
 )
 NAMED = re.compile(  # a literal address given to something that loads it
-    r"(?:(?<![\w$])import\s*\(\s*|(?<![\w$])import\s+(?:[\w$*{},\s]+?\sfrom\s+)?|(?<![\w$])export\s+[\w$*{},\s]+?\sfrom\s+"
+    r"(?:(?<![\w$])import\s*\(\s*|(?<![\w$])import\s+(?:[\w$*{},\s]{1,300}?\sfrom\s+)?|(?<![\w$])export\s+[\w$*{},\s]{1,300}?\sfrom\s+"
     r"|(?<![\w$])(?:Worker|SharedWorker)\s*\(\s*"
-    r"|\.(?:src|srcset|poster|href)\s*=\s*|\bsetAttribute(?:NS)?\s*\(\s*(?:[\w$.]+\s*,\s*|\"[^\"]*\"\s*,\s*|'[^']*'\s*,\s*)?"
+    r"|\.(?:src|srcset|poster|href)\s*=\s*|\bsetAttribute(?:NS)?\s*\(\s*(?:[\w$.]{1,99}\s*,\s*|\"[^\"]{0,99}\"\s*,\s*|'[^']{0,99}'\s*,\s*)?"
     r"[\"'](?:src|srcset|poster|xlink:href|href)[\"']\s*,\s*)"
     r"([\"'`])(?P<address>(?:(?!\1)[^\\\n])*)\1"
 )
@@ -70,26 +76,38 @@ def findings(html: str) -> list[str]:
     >>> findings('<p>Hello\\n<img src="photo.png">')
     ["2:1: <img src> loads 'photo.png'"]
     """
-    reader = _Page(html[:MOST_CHARACTERS])
-    found = reader.findings()
+    found = _Page(html[:MOST_CHARACTERS]).findings()
     if len(html) > MOST_CHARACTERS:
         found.append(f"the page has {len(html)} characters; only the first {MOST_CHARACTERS} were checked")
     return found
 
 
-class _Page(HTMLParser):
-    """Walks a page and collects findings by their offset."""
+class _Page:
+    """Walks a page as a browser's tokenizer does, in one pass, and collects findings by their offset."""
 
     def __init__(self, html: str) -> None:
-        super().__init__(convert_charrefs=True)
+        self._html = html
         self._lines = [0, *(found.end() for found in re.finditer("\n", html))]
         self._found: dict[tuple[int, str], None] = {}
-        self._inside: str | None = None  # "script" or "style"
-        self._pieces: list[str] = []
-        self._starts_at = 0
-        self.feed(html)
-        self.close()
-        self._end_of_code()
+        self._svg_depth = 0
+        at = 0
+        while tag := TAG.search(html, at):
+            at = tag.end()
+            if not tag["name"]:
+                continue  # a comment
+            name = tag["name"].lower()
+            if tag["end"]:
+                self._svg_depth -= name == "svg"
+                continue
+            given, at = self._attributes(at)
+            self._check_tag(tag.start(), name, given)
+            empty = html.startswith("/>", at) and self._svg_depth > 0
+            at = html.find(">", at) + 1
+            if at == 0:
+                break
+            self._svg_depth += name == "svg"
+            if name in RAW and not empty:
+                at = self._raw_text(name, at)
 
     def findings(self) -> list[str]:
         ordered = sorted(self._found)
@@ -98,17 +116,38 @@ class _Page(HTMLParser):
             told.append(f"and {len(ordered) - MOST_FINDINGS} more findings")
         return told
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        at = self._offset()
-        given = {name: value or "" for name, value in attrs}
+    def _attributes(self, at: int) -> tuple[dict[str, str], int]:
+        """Attributes of a tag by their lower-case names, entities resolved, and where they end."""
+        given: dict[str, str] = {}
+        while attribute := ATTRIBUTE.match(self._html, at):
+            at = attribute.end()
+            value = attribute["double"] or attribute["single"] or attribute["bare"] or ""
+            given.setdefault(attribute["name"].lower(), unescape(value))
+        return given, at
+
+    def _raw_text(self, name: str, at: int) -> int:
+        """Check what a script or a style holds; returns where its end tag starts."""
+        end = RAW[name].search(self._html, at)
+        stop = end.start() if end else len(self._html)
+        text = self._html[at:stop]
+        if name == "style":
+            text = CSS_COMMENT.sub(_blank, text)
+            self._check_css(at, text)
+            self._check_data(at, text)
+        elif name == "script":
+            self._check_script(at, text)
+        return stop
+
+    def _check_tag(self, at: int, tag: str, given: dict[str, str]) -> None:
         for name, value in given.items():
             tags = LOADING.get(name, set())
             if (tags is None or tag in tags) and _leads_outside(value):
                 self._add(at, f"<{tag} {name}> loads {_quoted(value)}")
-            elif name == "style" or tag in ("animate", "set") or "url(" in value:
-                self._check_css(at, value, moving=False)
             elif name.startswith("on"):
                 self._check_script(at, value, moving=False)
+                continue
+            elif "url(" in value:
+                self._check_css(at, value, moving=False)
             self._check_data(at, value, moving=False)
         if tag in ("video", "audio") and not any(_leads_outside(given.get(name, "")) for name in ("src", "poster")):
             self._add(at, f"<{tag}> element")
@@ -117,36 +156,6 @@ class _Page(HTMLParser):
         if tag == "iframe" and "srcdoc" in given:
             for inner in findings(given["srcdoc"]):
                 self._add(at, f"in <iframe srcdoc>: {inner.partition(': ')[2]}")
-        if tag in ("script", "style"):
-            self._end_of_code()
-            self._inside = tag
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag in ("script", "style"):
-            self._inside = None
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            if not self._pieces:
-                self._starts_at = self._offset()
-            self._pieces.append(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self._inside:
-            self._end_of_code()
-
-    def _end_of_code(self) -> None:
-        code, kind = "".join(self._pieces), self._inside
-        self._pieces, self._inside = [], None
-        if not code:
-            return
-        if kind == "style":
-            code = CSS_COMMENT.sub(_blank, code)
-            self._check_css(self._starts_at, code)
-            self._check_data(self._starts_at, code)
-        else:
-            self._check_script(self._starts_at, code)
 
     def _check_script(self, at: int, code: str, moving: bool = True) -> None:
         """`moving`: offsets in `code` are offsets in the page (not so in an attribute, whose entities are resolved)."""
@@ -160,8 +169,9 @@ class _Page(HTMLParser):
             if _leads_outside(named["address"]):
                 self._add(at + named.start() * moving, f"script loads {_quoted(named['address'])}")
         for numbers in NUMBERS.finditer(bare):
-            if all(int(number) <= 255 for number in re.findall(r"\d+", numbers[0])):
-                count = numbers[0].count(",") + 1
+            count = numbers[0].count(",") + 1
+            opened = bare[max(numbers.start() - 99, 0) : numbers.start()].rstrip().endswith("[")
+            if count >= FEWEST_PIXELS and opened and all(int(number) <= 255 for number in re.findall(r"\d+", numbers[0])):
                 self._add(at + numbers.start() * moving, f"array literal of {count} numbers from 0 to 255, as pixels have")
         self._check_data(at, spoken, moving)
 
@@ -175,11 +185,8 @@ class _Page(HTMLParser):
 
     def _check_data(self, at: int, text: str, moving: bool = True) -> None:
         """Data URIs, long base64 and hex literals, and file: addresses."""
-        covered = []
         for uri in DATA_URI.finditer(text):
-            payload = uri[3]
-            covered.append(uri.span())
-            media = (uri[1] or "text/plain").lower()
+            payload, media = uri[3], (uri[1] or "text/plain").lower()
             if len(payload) < SMALLEST_DATA:
                 continue
             if VISUAL.match(media):
@@ -187,21 +194,17 @@ class _Page(HTMLParser):
             elif media.startswith("image/svg") or media in ("text/html", "text/css"):
                 for inner in _within(payload, "base64" in uri[2].lower()):
                     self._add(at + uri.start() * moving, f"in a data URI of {media}: {inner}")
-        for pattern, what in ((HEX, "hexadecimal"), (BASE64, "base64")):
-            for literal in pattern.finditer(text):
-                known = any(start <= literal.start() < end for start, end in covered)
-                if not known and (what == "hexadecimal" or _is_base64(literal[0])):
-                    covered.append(literal.span())
-                    self._add(at + literal.start() * moving, f"{what} literal of {len(literal[0])} characters")
+        rest = DATA_URI.sub(_blank, text)
+        for literal in HEX.finditer(rest):
+            self._add(at + literal.start() * moving, f"hexadecimal literal of {len(literal[0])} characters")
+        for literal in BASE64.finditer(HEX.sub(_blank, rest)):
+            if _is_base64(literal[0]):
+                self._add(at + literal.start() * moving, f"base64 literal of {len(literal[0])} characters")
         for address in FILE_ADDRESS.finditer(text):
             self._add(at + address.start(1) * moving, f"file address {_quoted(address[1])}")
 
     def _add(self, offset: int, what: str) -> None:
         self._found.setdefault((offset, what))
-
-    def _offset(self) -> int:
-        line, column = self.getpos()
-        return self._lines[line - 1] + column
 
     def _place(self, offset: int) -> str:
         line = bisect.bisect_right(self._lines, offset) - 1

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import psutil
 
@@ -59,14 +59,27 @@ def process_groups(argument: str) -> dict[int, int]:
     return groups
 
 
-def kill_groups(groups: dict[int, int], wait_s: float = 0.0) -> None:
-    """Kill process groups with SIGKILL, and wait up to `wait_s` until nothing of them is left."""
+def kill_groups(groups: Iterable[int], wait_s: float = 0.0) -> None:
+    """Kill process groups with SIGKILL, and wait up to `wait_s` until nothing of them runs any more."""
+    members = list(_members(set(groups))) if wait_s else []
     for group in groups:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
     ends_at = time.monotonic() + wait_s
-    for group in groups:
+    while any(_runs(process) for process in members) and time.monotonic() < ends_at:
+        time.sleep(0.005)
+
+
+def _members(groups: set[int]) -> Iterator[psutil.Process]:
+    for process in psutil.process_iter():
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            while time.monotonic() < ends_at:
-                os.killpg(group, 0)
-                time.sleep(0.005)
+            if os.getpgid(process.pid) in groups:
+                yield process
+
+
+def _runs(process: psutil.Process) -> bool:
+    """It is there, and not only as an entry that its parent has not read yet."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -10,6 +10,7 @@ A metric's module has:
     UNIT, RANGE          unit ("" when it has none) and (lowest, highest) value
     HIGHER_IS_BETTER
     NEEDS                what determines its value beside the two videos: some of "annotation", "tracks", "page"
+    Settings             a record of its settings, with their defaults; unknown ones are refused
     load(settings)       the `Metric`; called once a shard, and only when something has to be computed
 """
 

@@ -49,7 +49,8 @@ def make_film(
     """
     pictures = pictures if pictures is not None else [numbered(number) for number in range(len(pts))]
     with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=rate, options=options or {})
+        quick = {"cpu-used": "8", "deadline": "realtime"} if codec == "libvpx-vp9" else {}
+        stream = container.add_stream(codec, rate=rate, options=options or quick)
         stream.height, stream.width = pictures[0].shape[:2]
         stream.pix_fmt = pix_fmt
         stream.time_base = stream.codec_context.time_base = time_base

@@ -30,8 +30,9 @@ def manifest() -> list[dict[str, str]]:
 
 def luma(rgb: np.ndarray, height_px: int) -> np.ndarray:
     """The Y of an RGB picture, uint8, by the matrix that players assume for its size: the same whichever way YUV became RGB."""
+    step = 2 if rgb.shape[0] * rgb.shape[1] > 1e6 else 1  # every other pixel is enough of a large picture
     weights = (0.2126, 0.7152, 0.0722) if height_px > 576 else (0.299, 0.587, 0.114)
-    return cv2.transform(np.ascontiguousarray(rgb), np.array([weights]))
+    return cv2.transform(np.ascontiguousarray(rgb[::step, ::step]), np.array([weights]))
 
 
 def source_pictures(path: Path) -> Iterator[np.ndarray]:

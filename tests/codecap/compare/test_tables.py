@@ -237,6 +237,8 @@ def test_stand_ins_get_a_table_of_their_own_beside_the_papers_metrics() -> None:
     assert named == [("main", ["visual_similarity", "code_size"]), ("stand_ins", ["object_iou"])]
     all_stand_ins = columns_of([IOU, SIZE], rows[1:])
     assert [name for name, _ in table_sets(all_stand_ins)] == ["main"]
+    one_without_numbers = columns_of([SIMILARITY, IOU], rows[1:2])
+    assert [name for name, _ in table_sets(one_without_numbers)] == ["main"]
 
 
 def test_columns_stand_in_the_papers_order_and_second_columns_beside_their_metric() -> None:

@@ -37,7 +37,8 @@ def test_installing_is_nothing_to_do_when_there_is_one(browser):
     assert said == []
 
 
-def test_none_at_all_is_one_message_that_says_what_to_do(bare):
+@pytest.mark.usefixtures("bare")
+def test_none_at_all_is_one_message_that_says_what_to_do():
     with pytest.raises(BrowserMissing) as told:
         find_browser()
     for way in ("make install", "playwright install chromium-headless-shell", "apt-get install", "CODECAP_BROWSER"):

@@ -25,7 +25,7 @@ NOT_CODE = {
     "video data": (f'<video src="data:video/mp4;base64,{PNG}"></video>', "1:1: data URI of video/mp4, 1200 characters"),
     "font data": (
         f"<style>@font-face{{font-family:a;src:url('data:font/woff2;base64,{PNG}')}}</style>",
-        "1:43: data URI of font/woff2, 1200 characters",
+        "1:42: data URI of font/woff2, 1200 characters",
     ),
     "raster in an SVG data URI": (
         "<img src='data:image/svg+xml;base64,"
@@ -37,11 +37,11 @@ NOT_CODE = {
     "hex literal": (f"<script>const a = '{'00ff7f' * 400}'</script>", "1:20: hexadecimal literal of 2400 characters"),
     "array of pixels": (
         f"<script>\nconst p = new Uint8Array([{PIXELS}])</script>",
-        "2:26: array literal of 3000 numbers from 0 to 255, as pixels have",
+        "2:27: array literal of 3000 numbers from 0 to 255, as pixels have",
     ),
     "rows of pixels": (
         f"<script>const p = [[{PIXELS}],\n[{PIXELS}]]</script>",
-        "1:19: array literal of 6000 numbers from 0 to 255, as pixels have",
+        "1:21: array literal of 6000 numbers from 0 to 255, as pixels have",
     ),
     "img": ("<p>\n  <img src='a.png'>", "2:3: <img src> loads 'a.png'"),
     "srcset": ("<img srcset='b.png 2x'>", "1:1: <img srcset> loads 'b.png 2x'"),
@@ -63,7 +63,8 @@ NOT_CODE = {
     ),
     "dynamic import": ("<script>import('https://x.org/d.js')</script>", "1:9: script loads 'https://x.org/d.js'"),
     "image made by script": ("<script>new Image().src = 'e.png'</script>", "1:20: script loads 'e.png'"),
-    "attribute set by script": ("<script>i.setAttribute('href', 'f.png')</script>", "1:10: script loads 'f.png'"),
+    "attribute set by script": ("<script>i.setAttribute('href', 'f.png')</script>", "1:11: script loads 'f.png'"),
+    "call after a regular expression": ('<script>s.match(/"/); fetch(1)</script>', "1:23: script calls fetch"),
     "handler": ("<p onclick='fetch(1)'>", "1:1: script calls fetch"),
     "file access": ("<script>go('file:///etc/passwd')</script>", "1:13: file address 'file:///etc/passwd'"),
     "frame within": ("<iframe srcdoc='<img src=g.png>'></iframe>", "1:1: in <iframe srcdoc>: <img src> loads 'g.png'"),
@@ -83,6 +84,7 @@ CODE = {
     "names": "<script>const prefetch = x => api.fetch(x); prefetch(1); i.src = c.toDataURL(); j.src = blob</script>",
     "prefix": "<script>s.replace('data:image/png;base64,', '')</script>",
     "words": "<script>const s = '" + "abcdefghij" * 200 + "', t = '" + "-" * 3000 + "'</script>",
+    "regular expressions": "<script>s.replace(/[\"']/g, '').replace(/'/g, \"fetch(x)\"); let b = 'fetch(x)'</script>",
     "gradient": "<style>a { background: linear-gradient(#fff, #000); clip-path: url(#c) }</style>",
     "local module": "<script type=module>const f = import.meta; export const seek = 1</script>",
     "not closed": "<script>window.seek = t => { '",
@@ -109,7 +111,26 @@ def test_findings_come_in_order_and_are_few_and_short():
     assert max(map(len, found)) < 150
 
 
-@pytest.mark.parametrize("piece", ["[1,", "[[", "'", "data:", "url(", "<script>`", "/*", "import ", "<img ", "aA1" * 100])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[1,",
+        "[[",
+        "'",
+        "data:",
+        "url(",
+        "<script>`",
+        "/*",
+        "import ",
+        "<img ",
+        "aA1" * 100,
+        '\\"',
+        "(/[",
+        "@font-face{",
+        'a.setAttribute("',
+        ".src=`",
+    ],
+)
 def test_a_long_page_takes_no_long_time(piece):
     started = time.process_time()
     findings("<script>" + piece * (300_000 // len(piece)))

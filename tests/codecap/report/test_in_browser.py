@@ -15,6 +15,13 @@ from PIL import Image
 
 CODE_BITS, CODE_PX, WIDTH_PX, HEIGHT_PX = 8, 20, 320, 180  # as the run's videos carry their frame number
 
+SMALL_TEXT = ".ends, .mark, .tag, .unit, .sub, .none, .letter, .keys, .clock, thead th"
+COLOURS = """element => {  // its own, and that of the nearest ground below it
+  let below = element;
+  while (getComputedStyle(below).backgroundColor === 'rgba(0, 0, 0, 0)') below = below.parentElement;
+  return [getComputedStyle(element).color, getComputedStyle(below).backgroundColor];
+}"""
+
 pytestmark = pytest.mark.slow
 
 
@@ -229,6 +236,8 @@ def test_no_page_is_wider_than_its_window(browser, report: Path, scheme: str, wi
         assert page.evaluate("document.documentElement.scrollWidth") <= width_px
         ink, ground = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
         assert contrast(ink, ground) >= 7
+        for text in page.locator(SMALL_TEXT).all()[:40]:
+            assert contrast(*text.evaluate(COLOURS)) >= 4.5, text.evaluate("element => element.outerHTML")
     context.close()
 
 

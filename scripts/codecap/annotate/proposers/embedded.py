@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codecap import clock, video
 from codecap.annotate.events import Event, changes, longest_rest
-from codecap.annotate.regions import Region, regions_of
+from codecap.annotate.regions import FAMILIES, Region, regions_of
 from codecap.annotate.things import Thing, select, thing_of
 from codecap.annotate.tracks import Tracker
 from codecap.annotate.wording import colour_name, place_name, size_name, time_name
@@ -84,7 +84,7 @@ class EmbeddedProposer:
             if frame == 0:
                 ground = _most_frequent(small)
             if frame in starts or not trackers:
-                now = {"flat": Tracker(), "figure": Tracker()}
+                now = {family: Tracker() for family in FAMILIES}
                 trackers += now.values()
             for family, tracker in now.items():
                 tracker.add(frame, [region for region in regions if region.family == family])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from codecap.collect.naming import category_of, clip_id_of, find_videos
+from codecap.config import find
 from codecap.records import CATEGORIES, Candidate, Original
 
 KEYS = {"paths", "category", "licence"}
@@ -79,7 +80,7 @@ class Local:
 
 def _places(entry: str) -> list[Path]:
     """A file or folder of exactly this name, else what the pattern fits, by name."""
-    path = Path(entry).expanduser()
+    path = find(Path(entry).expanduser())
     if path.exists():
         return [path]
     return [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 (it takes absolute patterns)

@@ -6,6 +6,7 @@ those that scikit-image ships. Each drawer takes a random generator and gives a 
 
 from __future__ import annotations
 
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,10 +36,19 @@ def seed_of(name: str, variant: int) -> int:
 
 
 def pictures(drawer: Drawer, seed: int) -> Iterator[tuple[int, np.ndarray]]:
-    """The frames of a specimen that the filter looks at: number and uint8 RGB."""
+    """The frames of a specimen that the filter looks at, number and uint8 RGB, as they come out of the canonical encoding.
+
+    Only they are drawn and encoded: what an encoder does to sharp pictures counts in the features, what lies between does not.
+    """
     scene = drawer(np.random.default_rng(seed))
-    for frame in sorted(frames_looked_at(FRAMES)):
-        yield frame, scene(clock.time_of(frame))
+    looked_at = sorted(frames_looked_at(FRAMES))
+    with tempfile.TemporaryDirectory() as folder:
+        mp4 = Path(folder) / "specimen.mp4"
+        with video.CanonicalWriter(mp4, WIDTH_PX, HEIGHT_PX) as writer:
+            for frame in looked_at:
+                writer.add(scene(clock.time_of(frame)))
+        for position, rgb in video.read_frames(mp4):
+            yield looked_at[position], rgb
 
 
 def write_clip(drawer: Drawer, seed: int, mp4: Path) -> None:

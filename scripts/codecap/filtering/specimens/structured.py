@@ -127,6 +127,50 @@ def scrolling_pixel_art(rng: np.random.Generator) -> Scene:
     return at
 
 
+def parallax_landscape(rng: np.random.Generator) -> Scene:
+    """Layers of flat hills and trees that pass at different speeds, a sun, pixel sprites in front."""
+    colours = [_colour(rng) for _ in range(5)]
+    x = np.arange(WIDTH_PX * 2)
+    ridges = [150 + 40 * layer + 30 * np.sin(x / rng.uniform(15, 60)) + 15 * np.abs(x % 60 - 30) / 30 for layer in range(4)]
+    sprites, places = _tiles(rng, 6), rng.uniform([20, 40], [280, 160], (6, 2))
+    speed_px = float(rng.uniform(20, 120))
+
+    def at(time_s: float) -> np.ndarray:
+        picture = _ground(colours[4])
+        cv2.circle(picture, (400, 130), 60, (250, 230, 170), -1, cv2.LINE_AA)
+        for layer, (ridge, colour) in enumerate(zip(ridges, colours, strict=False)):
+            left = int(speed_px * time_s * (layer + 1) / 4)
+            tops = ridge[left : left + WIDTH_PX]
+            picture[np.arange(HEIGHT_PX)[:, None] > tops[None]] = colour
+        for sprite, (column, row) in zip(sprites, places, strict=True):
+            left, top = int(column + 20 * time_s) % 300 * 2, int(row + 8 * np.sin(3 * time_s + column)) % 160 * 2
+            picture[top : top + 32, left : left + 32] = sprite.repeat(2, 0).repeat(2, 1)
+        return picture
+
+    return at
+
+
+def illustrated_cards(rng: np.random.Generator) -> Scene:
+    """A feed of cards that scrolls, each with a small drawn landscape in gradients."""
+    page = _ground((240, 243, 248), 1400)
+    for row in range(9):
+        for column in range(3):
+            x, y = 20 + 205 * column, 15 + 150 * row + 25 * column
+            card = _gradient(rng)[::4, ::3][:90, :190].copy()
+            for _ in range(4):
+                peak = rng.integers([0, 30], [190, 80])
+                cv2.fillPoly(card, [np.array([peak, [peak[0] - 90, 95], [peak[0] + 90, 95]], np.int32)], _colour(rng), cv2.LINE_AA)
+            page[y : y + 90, x : x + 190] = card
+            _write(page, _line(rng, 3), x + 6, y + 110, 0.45, (40, 40, 50))
+    speed_px = float(rng.uniform(30, 150))
+
+    def at(time_s: float) -> np.ndarray:
+        top = int(speed_px * time_s)
+        return page[top : top + HEIGHT_PX]
+
+    return at
+
+
 def tile_map(rng: np.random.Generator) -> Scene:
     """A game seen from above: the whole picture is tiles, and it scrolls."""
     tiles = _tiles(rng, 4)
@@ -300,6 +344,8 @@ DRAWERS: dict[str, Drawer] = {
     "typed_code": typed_code,
     "windows_over_photograph": windows_over_photograph,
     "scrolling_pixel_art": scrolling_pixel_art,
+    "parallax_landscape": parallax_landscape,
+    "illustrated_cards": illustrated_cards,
     "tile_map": tile_map,
     "sprites_on_stars": sprites_on_stars,
     "moving_shapes": moving_shapes,

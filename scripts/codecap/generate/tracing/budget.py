@@ -6,23 +6,26 @@ import heapq
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 
 from codecap.generate.tracing.cutouts import trace_layers
 from codecap.generate.tracing.layers import Layer
-from codecap.generate.tracing.page import markup_of, page_of
+from codecap.generate.tracing.page import page_of
 from codecap.generate.tracing.plates import Plate
 from codecap.generate.tracing.vectors import Detail
 
-PLATES_SHARE = 0.6  # of the budget: where plates take more, all is traced coarser
-THINNED_SHARE = 0.5  # of what was cut out: where thinning would leave less, all is traced coarser
-SUCCESSOR_SHARE = 0.3  # what is lost where the cut-out before can stay on instead, against showing nothing
-HOPELESS = 4  # times the budget: past it a trace is given up at once
+PLATES_SHARE = 0.5  # of the budget: where plates would take more, they are traced coarser; all of it if nothing lies on them
+THINNED_TO = 0.4  # of the cut-outs' bytes: rather than thin them to less, they are traced coarser
+TRIED = 32  # cut-outs traced to learn how many bytes they take
+SLACK = 1.15  # times what is left of the budget: traced, then thinned exactly
+SUCCESSOR_SHARE = 0.5  # of a cut-out is lost if the one before can stay on in its place
+EDGE_LEVELS = 24  # grey levels between neighbours that make an outline to be drawn
 
 
 def coarser(detail: Detail) -> list[Detail]:
-    """A detail and coarser ones, each about half the size of the one before."""
-    steps = [(1, 1.0, 0, detail.fine_scale), (2, 1.5, 0, detail.fine_scale), (2, 2.0, 1, 1), (4, 4.0, 2, 1)]
+    """A detail and coarser ones, each about two thirds the size of the one before."""
+    steps = [(1, 1.0, 0, detail.fine_scale), (2, 1.0, 0, detail.fine_scale), (2, 1.5, 0, 1), (3, 2.0, 0, 1), (4, 4.0, 2, 1)]
     return [
         replace(
             detail,
@@ -43,31 +46,58 @@ def traced_within(
     Args:
         layers: the lowest first; their markup is filled in, and layers that do not fit are taken out of the list.
     """
+    plates = [layer for layer in layers if isinstance(layer.content, Plate)]
+    sprites = [layer for layer in layers if not isinstance(layer.content, Plate)]
+    frame = len(page_of([], width_px, height_px, frames))
     levels = coarser(detail)
+    room = (budget_bytes - frame) * (PLATES_SHARE if sprites else 1.0)
     for level in levels:
-        last = level is levels[-1]
-        made = trace_layers(mp4, layers, level, None if last else HOPELESS * budget_bytes)
-        page = page_of(layers, width_px, height_px, frames)
-        over = len(page) - budget_bytes
-        if over <= 0:
-            return page
-        plates = sum(len(layer.markup) for layer in layers if isinstance(layer.content, Plate))
-        import sys; print('LEVEL',level,made,plates,len(layers),file=sys.stderr)
-        if last or (plates <= PLATES_SHARE * budget_bytes and made - over >= THINNED_SHARE * made):
+        trace_layers(mp4, plates, level)
+        if sum(layer.bytes for layer in plates) <= room:
             break
-    thin(layers, over)
+    left = budget_bytes - frame - sum(layer.bytes for layer in plates)
+    if sprites:
+        level = _level_for(mp4, sprites, levels, left)
+        thin(layers, sum(layer.bytes for layer in sprites) - SLACK * left)
+        trace_layers(mp4, [layer for layer in layers if not isinstance(layer.content, Plate)], level)
     page = page_of(layers, width_px, height_px, frames)
-    for layer in sorted(layers, key=lambda layer: layer.area_px * (layer.stop - layer.start)):
-        if len(page) <= budget_bytes:
-            break
-        layer.markup = flat(layer)
+    while len(page) > budget_bytes and any(not isinstance(layer.content, Plate) for layer in layers):
+        thin(layers, len(page) - budget_bytes)
         page = page_of(layers, width_px, height_px, frames)
+    for layer in sorted(plates, key=lambda layer: layer.area_px * (layer.stop - layer.start)):
+        if len(page) > budget_bytes:
+            layer.markup = flat(layer)
+            page = page_of(layers, width_px, height_px, frames)
     return page
 
 
-def thin(layers: list[Layer], over_bytes: int) -> None:
+def _level_for(mp4: Path, sprites: list[Layer], levels: list[Detail], room: float) -> Detail:
+    """The finest detail at which thinning need not take too much; sets what each cut-out is expected to take at it."""
+    step = max(1, len(sprites) // TRIED)
+    tried = sprites[::step][:TRIED]
+    outlines = {id(layer): _outline_px(layer) for layer in sprites}
+    for level in levels:
+        trace_layers(mp4, tried, level)
+        per_px = sum(len(layer.markup) for layer in tried) / sum(outlines[id(layer)] for layer in tried)
+        for layer in tried:
+            layer.markup = ""
+        for layer in sprites:
+            layer.expected_bytes = per_px * outlines[id(layer)]
+        if sum(layer.bytes for layer in sprites) * THINNED_TO <= room:
+            break
+    return level
+
+
+def _outline_px(layer: Layer) -> int:
+    """Pixels of a cut-out's picture that lie on outlines, which is what its markup grows with."""
+    grey = cv2.cvtColor(layer.content.texture, cv2.COLOR_RGB2GRAY)
+    steep = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)) > EDGE_LEVELS
+    return int(np.count_nonzero(steep & layer.content.mask)) + 4
+
+
+def thin(layers: list[Layer], over_bytes: float) -> None:
     """Take the sprites out that are seen least for their bytes, until `over_bytes` are saved; the ones before stay on instead."""
-    alive = {id(layer): layer for layer in layers}
+    alive = {id(layer) for layer in layers}
     heirs: dict[int, list[Layer]] = {}
     for layer in layers:
         if layer.follows is not None:
@@ -79,8 +109,8 @@ def thin(layers: list[Layer], over_bytes: int) -> None:
         if worth < _worth(layer):  # it stayed on for another meanwhile
             heapq.heappush(queue, (_worth(layer), number, layer))
             continue
-        over_bytes -= len(markup_of(layer)) + 1
-        del alive[id(layer)]
+        over_bytes -= layer.bytes
+        alive.discard(id(layer))
         before = layer.follows
         if before is not None and before.stop == layer.start:
             _stay_on(before, layer)
@@ -93,16 +123,15 @@ def thin(layers: list[Layer], over_bytes: int) -> None:
 
 def flat(layer: Layer) -> str:
     """A plate as one rectangle of its mean colour: what is left where no budget is."""
-    if not isinstance(layer.content, Plate):
-        return ""
     height, width = (side * layer.scale for side in layer.content.source.shape)
     colour = "".join(f"{round(float(channel)):02x}" for channel in layer.content.canvas.reshape(-1, 3).mean(axis=0))
     return f'<path fill="#{colour}" d="M0 0h{width}v{height}h-{width}z"/>'
 
 
 def _worth(layer: Layer) -> float:
+    """What a cut-out changes on the screen (grey levels x pixels x frames) for its bytes."""
     share = SUCCESSOR_SHARE if layer.follows is not None and layer.follows.stop == layer.start else 1.0
-    return share * layer.area_px * (layer.stop - layer.start) / (len(layer.markup) + 40)
+    return share * layer.content.contrast * (layer.stop - layer.start) / layer.bytes
 
 
 def _stay_on(before: Layer, after: Layer) -> None:

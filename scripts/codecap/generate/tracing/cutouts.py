@@ -15,15 +15,8 @@ from codecap.generate.tracing.sprites import Sprite
 from codecap.generate.tracing.vectors import Detail, traced
 
 
-def trace_layers(mp4: Path, layers: list[Layer], detail: Detail, limit_bytes: int | None = None) -> int:
-    """Fill the markup of layers from a clip's frames, in one pass.
-
-    Args:
-        limit_bytes: stop as soon as there is more markup than this.
-
-    Returns:
-        Bytes of markup made.
-    """
+def trace_layers(mp4: Path, layers: list[Layer], detail: Detail) -> None:
+    """Fill the markup of layers from a clip's frames, in one pass."""
     sprites: dict[int, list[Layer]] = defaultdict(list)
     plates: dict[int, list[Layer]] = defaultdict(list)
     for layer in layers:
@@ -34,22 +27,16 @@ def trace_layers(mp4: Path, layers: list[Layer], detail: Detail, limit_bytes: in
                 if number != UNKNOWN:
                     plates[int(number)].append(layer)
     canvases: dict[int, np.ndarray] = {}
-    made = 0
     wanted = sorted(sprites.keys() | plates.keys())
     for number, rgb in _frames(mp4, wanted):
         for layer in sprites.get(number, []):
             layer.markup = _sprite(layer, rgb, detail)
-            made += len(layer.markup)
         for layer in plates.get(number, []):
             canvas = canvases.setdefault(id(layer), _canvas(layer.content, layer.scale))
             _lay(layer.content, layer.scale, number, layer.start, rgb, canvas)
             if number == layer.content.source.max():
                 layer.markup = traced(canvases.pop(id(layer)), detail)
-                made += len(layer.markup)
-        if limit_bytes is not None and made > limit_bytes:
-            break
-    return made
-
+    
 
 def _frames(mp4: Path, wanted: list[int]):
     """The wanted frames of a clip, uint8 RGB, in order."""

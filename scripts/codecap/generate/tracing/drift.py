@@ -10,10 +10,13 @@ from codecap.generate.tracing.differences import changed_blocks
 BUSY_SHARE = 0.12  # of the blocks must change, in some frames, for a scene to be looked at
 FEWEST_FRAMES = 4
 RESEED_FRAMES = 6
-POINTS = 400
+POINTS = 800
+CORNER_QUALITY = 0.003  # of the best corner
 POINT_DISTANCE_PX = 8
 BACK_ERROR_PX = 0.5  # between a point and where tracking it forth and back ends
 LOST_PX = 1.0  # from the common motion: a point does not belong to it
+NEARLY_PX = 4.0  # from it: badly tracked, but no motion of its own
+ALIKE_SHARE = 0.06  # of its path, between two motions that are one
 LEAST_PATH_PX = 4.0  # that a point must move to have a say
 SHORTEST_FRAMES = 4
 MEMBERS_SHARE = 0.03  # of all points
@@ -43,11 +46,12 @@ def find_drifts(pictures: list[np.ndarray], tolerance: float) -> list[np.ndarray
     fewest = max(FEWEST_MEMBERS, MEMBERS_SHARE * len(points))
     for _ in range(MOST_DRIFTS):
         velocity, members = _largest(points, free)
-        print("GROUP", members.sum(), len(points), fewest, _extent_px(points[members])/width/height, np.round(np.cumsum(velocity,axis=0)[-1],1))
         if members.sum() < fewest:
             break
-        free &= ~members
-        if _extent_px(points[members]) >= EXTENT_SHARE * width * height:
+        free &= ~_sharing(np.diff(points, axis=1), free, velocity, np.ones(len(velocity), bool), NEARLY_PX)
+        if any(_same(velocity, np.diff(drift, axis=0)) for drift in drifts):
+            free &= ~members
+        elif _extent_px(points[members]) >= EXTENT_SHARE * width * height:
             drifts.append(_steadied(np.concatenate([np.zeros((1, 2)), np.cumsum(velocity, axis=0)])))
     return drifts
 
@@ -89,7 +93,7 @@ def _new_corners(grey: np.ndarray, taken: list[np.ndarray]) -> np.ndarray:
     free = np.full(grey.shape, 255, np.uint8)
     for x, y in taken:
         cv2.circle(free, (int(x), int(y)), POINT_DISTANCE_PX, 0, cv2.FILLED)
-    found = cv2.goodFeaturesToTrack(grey, max(POINTS - len(taken), 1), 0.01, POINT_DISTANCE_PX, mask=free)
+    found = cv2.goodFeaturesToTrack(grey, max(POINTS - len(taken), 1), CORNER_QUALITY, POINT_DISTANCE_PX, mask=free)
     return np.empty((0, 2)) if found is None else found.reshape(-1, 2)
 
 
@@ -120,13 +124,15 @@ def _largest(points: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.where(known[:, None], velocity, np.where(best_known[:, None], best_velocity, 0.0)), best
 
 
-def _sharing(velocities: np.ndarray, free: np.ndarray, velocity: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _sharing(
+    velocities: np.ndarray, free: np.ndarray, velocity: np.ndarray, known: np.ndarray, within_px: float = LOST_PX
+) -> np.ndarray:
     """Points that move as told wherever both are known, for long and far enough to tell."""
     both = ~np.isnan(velocities[..., 0]) & known & free[:, None]
     apart = np.where(both[..., None], velocities - velocity, 0.0)
     strays = np.abs(np.cumsum(apart, axis=1)).max(axis=(1, 2))
     path = (both * np.hypot(velocity[:, 0], velocity[:, 1])).sum(axis=1)
-    return (both.sum(axis=1) >= SHORTEST_FRAMES) & (path >= LEAST_PATH_PX) & (strays < LOST_PX)
+    return (both.sum(axis=1) >= SHORTEST_FRAMES) & (path >= LEAST_PATH_PX) & (strays < within_px)
 
 
 def _common(velocities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -135,6 +141,13 @@ def _common(velocities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     median = np.zeros(velocities.shape[1:])
     median[known] = np.nanmedian(velocities[:, known], axis=0)
     return median, known
+
+
+def _same(velocity: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a motion is another one, tracked with a small bias or for a part of the time."""
+    known = (velocity != 0).any(axis=1)
+    path = np.hypot(velocity[known, 0], velocity[known, 1]).sum()
+    return bool(np.abs(np.cumsum((velocity - other)[known], axis=0)).max(initial=0.0) <= ALIKE_SHARE * path)
 
 
 def _extent_px(points: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -24,7 +24,10 @@ PICTURES_PER_FRAME = 0.125  # area that may be cut out anew, in pictures; what i
 PICTURES_SAVED = 3.0
 COST_OF_ONE = 0.01  # pictures: what a sprite costs whatever its size
 SMALLEST_OVERLAP_PX = 16  # by which the frames must speak for another order
-MOVING_TOLERANCE = 3.0  # times the usual, while the backdrop itself moves: its edges are blends
+DRIFTING_TOLERANCE = 3  # times the usual, where the backdrop itself moves: its edges are blends
+SMALLEST_PART_PX = 24
+SMALLEST_PART_SHARE = 0.08  # of a sprite, for it to be split
+PART_FITS_SHARE = 0.8
 
 
 @dataclass
@@ -68,10 +71,9 @@ class Follower:
     def _step(self, index: int) -> None:
         picture, behind = self.scene.pictures[index], self.backdrop.picture(index)
         strength = difference(picture, behind)
-        changed = strength > self.tolerance
         if any(plate.moves for plate in self.backdrop.plates):
-            drifting = self.backdrop.drifting(index)
-            changed[drifting] = strength[drifting] > MOVING_TOLERANCE * self.tolerance
+            strength[self.backdrop.drifting(index)] //= DRIFTING_TOLERANCE
+        changed = strength > self.tolerance
         self.credit = min(self.credit + PICTURES_PER_FRAME, PICTURES_SAVED)
         found = regions(changed, strength, self.tolerance)
         placed, lost = self._place(picture, changed, found)
@@ -91,7 +93,7 @@ class Follower:
         covered = np.zeros(changed.shape, bool)
         reach = 0.25 * max(changed.shape)
         placed, lost = [], []
-        for sprite in reversed(self.active):
+        for sprite in list(reversed(self.active)):
             place = sprite.found(picture, covered, found, reach)
             differs = 0
             if place.seen is not None:
@@ -102,11 +104,49 @@ class Follower:
             if place.seen is None or differs < needed:
                 continue
             if place.share < FITS_SHARE:
+                place = self._split(sprite, place, picture, covered, found, reach, placed) or place
+                x0, y0, x1, y1 = place.box
+            if place.share < FITS_SHARE:
                 lost.append((sprite, place))
                 continue
             placed.append((sprite, place))
             covered[y0:y1, x0:x1] |= place.seen
         return placed, lost
+
+    def _split(
+        self,
+        sprite: Sprite,
+        place: Place,
+        picture: np.ndarray,
+        covered: np.ndarray,
+        found: list[Region],
+        reach: float,
+        placed: list[tuple[Sprite, Place]],
+    ) -> Place | None:
+        """Where a sprite's pixels have gone two ways, make two of it, from its start on. Returns the place of what it keeps."""
+        kernel = np.ones((3, 3), np.uint8)
+        apart = sprite.disagreeing(picture, covered, place.dx, place.dy).astype(np.uint8)
+        apart = cv2.morphologyEx(cv2.morphologyEx(apart, cv2.MORPH_OPEN, kernel), cv2.MORPH_CLOSE, kernel)
+        apart = apart.astype(bool) & sprite.mask
+        smallest = max(SMALLEST_PART_PX, SMALLEST_PART_SHARE * np.count_nonzero(sprite.mask))
+        if min(np.count_nonzero(apart), np.count_nonzero(sprite.mask & ~apart)) < smallest:
+            return None
+        part, kept = sprite.part(apart, self.next_number), sprite.part(sprite.mask & ~apart, sprite.number)
+        part_place = part.found(picture, covered, found, reach)
+        kept_place = kept.laid(picture, covered, place.dx, place.dy)
+        if part_place.share < PART_FITS_SHARE or kept_place.share < PART_FITS_SHARE:
+            return None
+        if np.hypot(part_place.dx - place.dx, part_place.dy - place.dy) < 1.0:
+            return None
+        self.next_number += 1
+        for name in ("x", "y", "mask", "texture", "changed_px", "contrast"):
+            setattr(sprite, name, getattr(kept, name))
+        self.active.insert(self.active.index(sprite), part)
+        self.done.sprites.append(part)
+        placed.append((part, part_place))
+        x0, y0, x1, y1 = part_place.box
+        covered[y0:y1, x0:x1] |= part_place.seen
+        return replace(kept_place, share=1.0)
 
     def _unexplained(self, changed: np.ndarray, placed: list[tuple[Sprite, Place]]) -> tuple[np.ndarray, np.ndarray]:
         """Pixels that neither the backdrop nor a placed sprite shows right, without those along sprites' edges; and those edges."""
@@ -179,6 +219,7 @@ class Follower:
             mask=body,
             texture=picture[place].copy(),
             changed_px=int(np.count_nonzero(body & region.mask)),
+            contrast=float(apart[body].sum()),
             tolerance=float(np.clip(0.6 * apart[region.mask].mean(), TIGHTEST_TOLERANCE, LOOSEST_TOLERANCE)),
             follows=_closest(region, lost),
         )

@@ -24,6 +24,7 @@ class Layer:
         track: float `(stop - start, 2)` or `(1, 2)`: displacement at each frame, in pixels of the clip.
         follows: the layer whose place it took.
         markup: SVG of the picture at displacement zero, once it is traced.
+        expected_bytes: about how much markup there will be, before it is traced.
     """
 
     content: Plate | Sprite
@@ -33,6 +34,7 @@ class Layer:
     track: np.ndarray
     follows: Layer | None = None
     markup: str = ""
+    expected_bytes: float = 0.0
 
     @property
     def keys(self) -> list[tuple[int, float, float]]:
@@ -41,6 +43,11 @@ class Layer:
             (self.start + index, float(self.track[index, 0]), float(self.track[index, 1]))
             for index in key_positions(self.track)
         ]
+
+    @property
+    def bytes(self) -> float:
+        """Size on the page."""
+        return (len(self.markup) or self.expected_bytes) + 40 + 16 * len(self.keys)
 
     @property
     def area_px(self) -> int:

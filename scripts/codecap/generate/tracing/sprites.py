@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -39,6 +39,7 @@ class Sprite:
     start: frame of the clip that it was cut from and is first shown at.
     x, y, mask, texture: its place there, bool `(height, width)`, uint8 RGB `(height, width, 3)`.
     changed_px: how many of its pixels differed from the backdrop.
+    contrast: by how many grey levels they did, summed over them.
     follows: number of the sprite whose place it took, if any.
     stop: frame after the last that it is shown at.
     track: displacement x, y at each frame from `start` on.
@@ -51,6 +52,7 @@ class Sprite:
     mask: np.ndarray
     texture: np.ndarray
     changed_px: int
+    contrast: float
     tolerance: float
     follows: int | None = None
     stop: int | None = None
@@ -129,6 +131,31 @@ class Sprite:
             if best.share >= SURE_SHARE:
                 break
         return best
+
+    def disagreeing(self, picture: np.ndarray, covered: np.ndarray, dx: float, dy: float) -> np.ndarray:
+        """Which of its pixels, laid at a displacement, are seen but do not look like the frame: bool `(height, width)`."""
+        height, width = self.mask.shape
+        back = np.array([[1, 0, -(self.x + dx)], [0, 1, -(self.y + dy)]], np.float64)
+        there = cv2.warpAffine(picture, back, (width, height), borderMode=cv2.BORDER_REPLICATE)
+        hidden = cv2.warpAffine(covered.astype(np.uint8), back, (width, height), flags=cv2.INTER_NEAREST, borderValue=1)
+        return self.mask & (hidden == 0) & (difference(self.texture, there) > self.tolerance)
+
+    def part(self, mask: np.ndarray, number: int) -> Sprite:
+        """Some of its pixels as a sprite of their own, with the same past."""
+        share = np.count_nonzero(mask) / np.count_nonzero(self.mask)
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        place = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        return replace(
+            self,
+            number=number,
+            x=self.x + int(columns[0]),
+            y=self.y + int(rows[0]),
+            mask=mask[place],
+            texture=self.texture[place],
+            changed_px=max(1, round(share * self.changed_px)),
+            contrast=share * self.contrast,
+            track=list(self.track),
+        )
 
     def _alignments(self, candidates: list[Region], ahead: tuple[float, float], reach: float) -> list[tuple[float, float]]:
         """Displacements that lay the sprite's box on a region of like size, nearest first; by centre and by each corner."""

@@ -187,11 +187,10 @@ class PlaywrightStage:
             return
         self._closed = True
         groups = self._groups or process_groups(self._mark)
-        kill_groups(groups)  # not asked first: a page that spins would not let it end
+        kill_groups(groups, wait_s=GONE_WITHIN_S)  # not asked first: a page that spins would not let it end
         if self._browser is not None:
             with contextlib.suppress(Error):
                 self._browser.close()
-        kill_groups(groups, wait_s=GONE_WITHIN_S)
 
     def _launch(self, playwright: Playwright, executable: Path) -> Browser:
         """Start the browser, in its sandbox where there is one; without it only as root or where the machine allows none."""

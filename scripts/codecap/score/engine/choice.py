@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from pydantic import ValidationError
+
 from codecap import registry
 from codecap.config import chosen
 from codecap.fingerprint import code_digest
+from codecap.records import in_words
 
 BACKENDS = ("encoder", "tracker", "judge")  # of a metric; prompter and segmenter have stages of their own
 OBJECT_BACKENDS = ("prompter", "segmenter")
@@ -64,10 +67,12 @@ def lanes(config: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Every metric and every backend that the configuration names is there.
+    """Every metric and every backend that the configuration names is there, and the metrics' settings are right.
+
+    Backends check their own settings when they are loaded: to import them here would load what they need.
 
     Raises:
-        registry.Unavailable: one is not; the message says which there are.
+        registry.Unavailable: one is not there (the message says which are), or a setting is unknown or wrong.
     """
     for name, entry in config["metrics"].items():
         known = registry.available("score")
@@ -78,3 +83,7 @@ def check(config: Mapping[str, Any]) -> None:
                 raise registry.Unavailable(
                     f"metrics.{name}.{family}: no {family} called {entry[family]!r}; this version has: {', '.join(there) or 'none'}"
                 )
+        try:
+            registry.load("score", name).Settings.model_validate(metric(config, name).settings)
+        except ValidationError as error:
+            raise registry.Unavailable(f"metrics.{name}: wrong settings: {in_words(error)}") from error

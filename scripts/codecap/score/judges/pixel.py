@@ -3,10 +3,11 @@
 **Ours.** Both verdicts count errors *against those of an empty candidate*, so that nothing is earned by chance: 1 means no
 error, 0 means no better than a page that shows the reference's own background and never changes.
 
-Static: on up to 8 instants of the interval, in the boxes of the point's objects. The empty candidate has the reference's most
+Static: on up to 6 instants of the interval, in the boxes of the point's objects. The empty candidate has the reference's most
 common colour everywhere. The error of a pixel is the mean of its structure error (1 - the structure term of SSIM, grey) and its
 colour error; the empty candidate's error tells how much each pixel is content, and weighs it. The share of that error which a
-candidate does not make is multiplied by how right its colours are where the reference is empty.
+candidate does not make is multiplied by how right its colours are where the reference is empty. Half of the value is for showing
+it when the reference does, half for ever showing it there: a judge sees the full video.
 
 Dynamic: over the interval, in all that the objects' boxes sweep, the change map of an instant is the picture less the mean
 picture of the interval. Agreement of two series of maps is 1 - sum |a - b| / (sum |a| + sum |b|) (Bray and Curtis 1957): 0
@@ -17,6 +18,7 @@ from instant to instant, over about a quarter of a second. The value is the geom
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -29,7 +31,8 @@ from codecap.records import Box, Clip, FocalPoint, Row
 from codecap.score import Description, Unscored
 
 LEVELS = (0.15, 0.35, 0.55, 0.75, 0.9)  # a value of at least the k-th of these is worth k + 1 points
-INSTANTS = 8  # of a static point
+INSTANTS = 6  # of a static point
+SEARCH_S = 0.25  # a static point is looked for in the whole candidate this often
 COLOUR_RANGE = 64.0  # difference of a channel, in levels, from which on a colour is simply wrong
 DEAD_LEVELS = 6.0  # change that an encoder may add to a still picture
 STRUCTURE_SIGMA_PX = 1.5
@@ -118,7 +121,7 @@ def static_value(
     reference: Description,
     candidate: Description,
 ) -> float:
-    """Share of an empty candidate's error that the candidate does not make, times how right the empty parts are, in [0, 1].
+    """Mean of how well the candidate shows the point's content when it should, and how well it ever does, in [0, 1].
 
     Raises:
         Unscored: the reference is of one colour there.
@@ -126,20 +129,54 @@ def static_value(
     held = _within(point, clip, reference["frames"])
     chosen = held[np.unique(np.linspace(0, len(held) - 1, INSTANTS).round().astype(int))]
     seen = [place for place in chosen if _visible(boxes, reference["frames"][place])]
-    made, most, wrong, flat = 0.0, 0.0, 0.0, 0.0
+    step = max(round(SEARCH_S * _rate_hz(reference)), 1)
+    then, ever = [], []
     for place in seen or chosen:
-        picture, other = reference["pictures"][place], candidate["pictures"][place]
+        picture = reference["pictures"][place]
         region = _region(boxes, [reference["frames"][place]], clip, picture.shape[:2])
-        background = np.broadcast_to(most_common_colour(picture), picture.shape)
-        content = pixel_error(picture, background) * region
-        made += (content * pixel_error(picture, other)).sum()
-        most += (content * content).sum()
-        ground = region & (content < GROUND_ERROR)
-        wrong += (colour_error(picture, other) * ground).sum()
-        flat += ground.sum()
-    if most == 0:
+        content = Content.of(picture, region)
+        if content is not None:
+            then.append(content.kept_in(candidate["pictures"][place]))
+            elsewhere = (content.kept_in(other) for other in candidate["pictures"][::step])
+            ever.append(max(then[-1], *elsewhere))
+    if not then:
         raise Unscored("the reference shows nothing but its background there")
-    return max(1.0 - made / most, 0.0) * (1.0 - wrong / max(flat, 1.0))
+    return float(np.mean(then) + np.mean(ever)) / 2
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a region of a reference picture shows beside its background.
+
+    Attributes:
+        place: rows and columns around the region, with room for the windows of the structure term.
+        picture: uint8 RGB, cut there.
+        weight: the empty candidate's error in the region, 0 outside of it; float32.
+        ground: the region's pixels that are empty; bool.
+    """
+
+    place: tuple[slice, slice]
+    picture: np.ndarray
+    weight: np.ndarray
+    ground: np.ndarray
+
+    @classmethod
+    def of(cls, picture: np.ndarray, region: np.ndarray) -> Content | None:
+        """None when there is nothing but background."""
+        rows, columns = np.flatnonzero(region.any(axis=1)), np.flatnonzero(region.any(axis=0))
+        room = int(np.ceil(3 * STRUCTURE_SIGMA_PX))
+        place = (slice(max(rows[0] - room, 0), rows[-1] + room + 1), slice(max(columns[0] - room, 0), columns[-1] + room + 1))
+        cut = picture[place]
+        background = np.broadcast_to(most_common_colour(picture), cut.shape)
+        weight = pixel_error(cut, background) * region[place]
+        return cls(place, cut, weight, region[place] & (weight < GROUND_ERROR)) if weight.any() else None
+
+    def kept_in(self, candidate: np.ndarray) -> float:
+        """Share of the empty candidate's error that a picture does not make, times how right the empty parts are, in [0, 1]."""
+        cut = candidate[self.place]
+        made = (self.weight * pixel_error(self.picture, cut)).sum() / (self.weight * self.weight).sum()
+        wrong = colour_error(self.picture, cut)[self.ground].mean() if self.ground.any() else 0.0
+        return float(max(1.0 - made, 0.0) * (1.0 - wrong))
 
 
 def dynamic_value(
@@ -156,8 +193,7 @@ def dynamic_value(
     """
     held = _with_ends(_within(point, clip, reference["frames"]), len(reference["frames"]))
     frames = reference["frames"][held]
-    shape = reference["pictures"].shape[1:3]
-    rate_hz = FPS / float(np.diff(reference["frames"]).mean())
+    shape, rate_hz = reference["pictures"].shape[1:3], _rate_hz(reference)
     for region in (_region(boxes, frames, clip, shape), np.ones(shape, bool)):
         change = _changes(reference["pictures"][held], region)
         if change.any():
@@ -216,6 +252,12 @@ def _amounts(changes: np.ndarray, rate_hz: float) -> np.ndarray:
     """Amount of change from each instant of change maps `(instants, pixels, 3)` to the next, blurred: `(instants - 1,)`."""
     amounts = np.abs(np.diff(changes, axis=0)).sum(axis=(1, 2))
     return gaussian_filter1d(amounts.astype(np.float64), MOTION_SIGMA_S * rate_hz, mode="nearest")
+
+
+def _rate_hz(description: Description) -> float:
+    """Pictures that were kept a second."""
+    frames = description["frames"]
+    return FPS * (len(frames) - 1) / max(int(frames[-1] - frames[0]), 1)
 
 
 def _within(point: FocalPoint, clip: Clip, frames: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ Only the object's own pixels are compared, so a change of background costs nothi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import cv2
@@ -67,6 +67,12 @@ class Appearance:
     def power(self) -> np.ndarray:
         """float32 `(h, w)`: squared length of each object pixel's colour."""
         return (self.weighted * self.planes).sum(axis=0)
+
+    def cut(self, rows: slice, columns: slice) -> Appearance:
+        """The same template with only a part of the object in it."""
+        kept = np.zeros_like(self.weight)
+        kept[rows, columns] = 1.0
+        return replace(self, weight=self.weight * kept, edge=self.edge * kept)
 
     def changed(self, stretch: float = 1.0, mirrored: bool = False) -> Appearance:
         """The same object larger or smaller, or seen from the other side."""

@@ -15,7 +15,7 @@ from codecap.score.segmenting.appearance import (
     look_at,
 )
 from codecap.score.segmenting.pictures import Picture
-from codecap.score.segmenting.placing import Match, Patch, best_places, colour_share, match_near, patch_near
+from codecap.score.segmenting.placing import Match, Part, Patch, best_places, colour_share, match_near, part_at, patch_near
 
 PRESENT = 0.55  # quality below which an object is absent
 AGAIN = 0.7  # likeness at which a lost one is taken to be back where it was
@@ -23,6 +23,7 @@ ELSEWHERE = 0.8  # and somewhere else
 SURE_EXPLAINED, SURE_EDGED = 0.85, 0.9  # with these, no other explanation is looked for
 TWIN = 0.75  # likeness of a second place that makes an object one of several look-alikes
 STILL_MEAN, STILL_MOST = 1.0, 12.0  # levels: a region that changed less has not moved
+LEAST_PART, PART_STEP = 0.15, 0.35  # share that is left to see of a covered object, and the most that goes from frame to frame
 STRETCHES = (0.94, 1.065)
 REACH = 0.75  # of the object's longer side, and the last step besides
 MOST_REACH = 2.0  # times more after some frames without it
@@ -111,6 +112,7 @@ class Follower:
     memory: list[Appearance] = field(init=False, default_factory=list)  # its latest other looks, the last one first
     area_px: int = field(init=False)
     lost: int = field(init=False, default=0)
+    part: Part | None = field(init=False, default=None)  # that is not covered, when something covers the rest
     quality: float = field(init=False, default=1.0)
     _before: np.ndarray | None = field(init=False, default=None)
 
@@ -132,18 +134,18 @@ class Follower:
             return self._sighting(picture)
         if self.twins and self.lost > PATIENCE:
             return NOT_SEEN
-        match, patch = self._near(picture)
+        match, piece = self._near(picture)
         if match.likeness < AGAIN if self.lost else match.quality < PRESENT:
-            match, patch = self._elsewhere(picture), None
+            match, piece = self._elsewhere(picture), None
         if match is None:
             self.lost += 1
             self.velocity = self.velocity * 0.7
             self._before = region
             return NOT_SEEN
-        self._accept(picture, match, patch)
+        self._accept(picture, match, piece)
         return self._sighting(picture)
 
-    def _near(self, picture: Picture) -> tuple[Match, Patch | None]:
+    def _near(self, picture: Picture) -> tuple[Match, Patch | Part | None]:
         """The best explanation near the predicted place: the first look, the latest, a changed one, a patch of colour."""
         guess = self.box + self.velocity
         size = float(max(self.box[2] - self.box[0], self.box[3] - self.box[1]))
@@ -154,6 +156,8 @@ class Follower:
         best = match_near(picture, self.look.fine, guess, reach, PULL)
         if _sure(best):
             return best, None
+        if self.look.patch is None and (covered := self._part(picture, best, guess, reach)):
+            return covered
         for number, appearance in enumerate(self.memory):
             best = _better(best, match_near(picture, appearance, guess, reach, PULL))
             if _sure(best):
@@ -170,6 +174,19 @@ class Follower:
             if quality > best.quality:
                 return Match(patch.box_xyxy + self.look.margin_xyxy, quality, 1.0), patch
         return best, None
+
+    def _part(self, picture: Picture, match: Match, guess: np.ndarray, reach: float) -> tuple[Match, Part] | None:
+        """The first look where something covers it: not much more of it than on the frame before, and the rest as it was."""
+        if self.lost:
+            return None
+        first = self.look.fine
+        if self.part is not None:
+            match = match_near(picture, first.cut(self.part.rows, self.part.columns), guess, reach, PULL)
+        part = part_at(picture, first, match)
+        before = self.part.share if self.part is not None else 1.0
+        if part is None or part.explained < SURE_EXPLAINED or part.share < max(LEAST_PART, before - PART_STEP):
+            return None
+        return Match(match.box_xyxy, part.explained * (0.7 + 0.3 * part.share), 1.0), part
 
     def _patch(self, picture: Picture, guess: np.ndarray) -> Patch | None:
         if self.look.patch is None or (self.lost and not self.look.colours_unique):
@@ -197,13 +214,14 @@ class Follower:
         found = places(picture, self.look, count=3, least=ELSEWHERE)
         return found[0] if found else None
 
-    def _accept(self, picture: Picture, match: Match, patch: Patch | None) -> None:
-        step = _centre_step(self.box, match.box_xyxy)
-        self.velocity = step if self.lost == 0 else np.zeros(4)
+    def _accept(self, picture: Picture, match: Match, piece: Patch | Part | None) -> None:
+        self.velocity = _centre_step(self.box, match.box_xyxy) if self.lost == 0 else np.zeros(4)
         self.box, self.quality, self.lost = match.box_xyxy, match.quality, 0
-        if patch is not None:
-            self.area_px = patch.area_px
-        if not _sure(match) or patch is not None:
+        was_covered = self.part is not None
+        self.part = piece if isinstance(piece, Part) else None
+        if isinstance(piece, Patch):
+            self.area_px = piece.area_px
+        if self.part is None and not was_covered and not _sure(match):
             inside = clipped(self.box, picture.width_px, picture.height_px)
             if inside is not None and _whole(self.box, inside):
                 self._remember(look_at(picture, np.array(inside), self.look.fine.level))
@@ -216,7 +234,8 @@ class Follower:
     def _sighting(self, picture: Picture) -> Sighting:
         if self.lost:
             return NOT_SEEN
-        return Sighting(clipped(self.box, picture.width_px, picture.height_px), self.quality)
+        seen = self.box if self.part is None else self.part.box_xyxy
+        return Sighting(clipped(seen, picture.width_px, picture.height_px), self.quality)
 
     def _region(self, picture: Picture) -> np.ndarray | None:
         """The object's surroundings, where it stands now; the whole picture when it is lost."""

@@ -13,6 +13,9 @@ from codecap.score.segmenting.pictures import Picture
 LEAST_SEEN = 0.25  # share of the object's pixels that must lie in the picture
 NOWHERE = -1.0
 SAME_TINT, OTHER_TINT = 25.0, 75.0  # levels up to which a mean colour is the same, and from which it is another
+PART_FITS, PART_NOISE = 0.15, 10.0  # a pixel is the object's up to this share of the contrast, or this many levels
+PART_CLEAR = 0.8  # share of the object's pixels that fit where it is seen and do not where it is covered
+PART_LEAST_PX = 12
 PATCH_COLOUR = 40.0  # a pixel further than this from all of an object's colours is not of the object
 
 
@@ -113,6 +116,67 @@ def best_places(picture: Picture, appearance: Appearance, count: int, least: flo
         reach_y, reach_x = max(height // 2 - 1, 1), max(width // 2 - 1, 1)
         left[max(y - reach_y, 0) : y + reach_y + 1, max(x - reach_x, 0) : x + reach_x + 1] = NOWHERE
     return sorted(places, key=lambda place: -place.likeness)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is left to see of an object behind something that has cut it off along its sides.
+
+    Attributes:
+        box_xyxy: of the part, in pixels of the frame.
+        rows, columns: of the template.
+        share: of the object's pixels.
+        explained: of these.
+    """
+
+    box_xyxy: np.ndarray
+    rows: slice
+    columns: slice
+    share: float
+    explained: float
+
+
+def part_at(picture: Picture, appearance: Appearance, match: Match) -> Part | None:
+    """Cut away rows and columns at the sides of a match where the pixels are not the object's.
+
+    None when that leaves nothing, or the cut is not clear: a thing that has changed its shape fits here and there on both sides.
+    """
+    scale = picture.scale(appearance.level)
+    left, top = np.round(match.box_xyxy[:2] * scale[:2] - appearance.inset_xyxy[:2]).astype(int)
+    height, width = appearance.size
+    window, seen = _window(picture.planes(appearance.level), top, left, height, width)
+    own = appearance.weight > 0 if seen is None else (appearance.weight > 0) & (seen > 0)
+    distance = ((window - appearance.planes) ** 2).sum(axis=0)
+    fits = own & (distance < max(PART_FITS * appearance.contrast, 3 * PART_NOISE**2))
+    y0, y1, x0, x1 = 0, height, 0, width
+    for _ in range(2):
+        y0, y1 = _trimmed(fits[:, x0:x1].sum(axis=1), own[:, x0:x1].sum(axis=1), y0, y1)
+        x0, x1 = _trimmed(fits[y0:y1].sum(axis=0), own[y0:y1].sum(axis=0), x0, x1)
+    kept = own[y0:y1, x0:x1]
+    gone = own.sum() - kept.sum()
+    if kept.sum() < PART_LEAST_PX or fits[y0:y1, x0:x1].sum() < PART_CLEAR * kept.sum():
+        return None
+    if gone == 0 or fits.sum() - fits[y0:y1, x0:x1].sum() > (1 - PART_CLEAR) * gone:
+        return None
+    box = match.box_xyxy * scale
+    corner = np.array([left, top])
+    inner = np.array([x0, y0, x1, y1]) + np.tile(corner, 2)
+    own_y, own_x = np.flatnonzero(own.any(axis=1)), np.flatnonzero(own.any(axis=0))
+    cut = np.array([x0 > own_x[0], y0 > own_y[0], x1 <= own_x[-1], y1 <= own_y[-1]])
+    return Part(
+        box_xyxy=np.where(cut, inner, box) / scale,
+        rows=slice(y0, y1),
+        columns=slice(x0, x1),
+        share=float(kept.sum() / max(float(appearance.weight.sum()), 1.0)),
+        explained=1 - float(distance[y0:y1, x0:x1][kept].mean()) / appearance.contrast,
+    )
+
+
+def _trimmed(fitting: np.ndarray, own: np.ndarray, start: int, stop: int) -> tuple[int, int]:
+    """The lines of `start..stop` without those at either end where less than half of the object's pixels fit."""
+    good = np.flatnonzero((own > 0) & (2 * fitting >= own))
+    good = good[(good >= start) & (good < stop)]
+    return (int(good[0]), int(good[-1]) + 1) if len(good) else (start, start)
 
 
 @dataclass(frozen=True)

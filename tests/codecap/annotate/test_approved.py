@@ -1,0 +1,50 @@
+import json
+
+from codecap.annotate.approved import gather, strays
+from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, write_record
+
+
+def clip(clip_id):
+    return Clip(clip_id=clip_id, category="A", mp4="a.mp4", sha256="0", frames=24, width_px=100, height_px=60)
+
+
+def right(clip_id):
+    points = [FocalPoint(focal_id=kind, kind=kind, description=kind, start_s=0, end_s=1) for kind in ("static", "dynamic")]
+    objects = [AnnotatedObject(name="ball", boxes_xyxy=[(1.0, 1.0, 9.0, 9.0)] * 24)]
+    return Annotation(clip_id=clip_id, objects=objects, focal_points=points)
+
+
+def test_a_bad_file_keeps_only_its_own_clip_back(tmp_path):
+    write_record(tmp_path / "A_1.json", right("A_1"))
+    (tmp_path / "A_2.json").write_text('{"clip_id": "A_2", "objects": [')
+    told = right("A_3").model_dump(mode="json")
+    told["objects"][0]["boxes_xyxy"][5] = [90, 1, 130, 9]
+    (tmp_path / "A_3.json").write_text(json.dumps(told))
+    (tmp_path / "A_4.json").write_bytes(b"\xff\xfe\x00")
+    clips = [clip(f"A_{number}") for number in range(1, 6)]
+
+    gathered, problems = gather(clips, tmp_path)
+
+    assert gathered["A_1"] == right("A_1")
+    assert "A_2.json" in gathered["A_2"] and "not a Annotation" in gathered["A_2"]
+    assert "A_3.json" in gathered["A_3"] and "frame 5" in gathered["A_3"] and "100x60" in gathered["A_3"]
+    assert "A_4.json" in gathered["A_4"] and "UTF-8" in gathered["A_4"]
+    assert "A_5.json" in gathered["A_5"] and "no approved annotation" in gathered["A_5"]
+    assert [problem.clip_id for problem in problems] == ["A_2", "A_3", "A_4", "A_5"]
+
+
+def test_a_warning_keeps_nothing_back(tmp_path):
+    annotation = right("A_1").model_copy(update={"focal_points": right("A_1").focal_points[:1]})
+    write_record(tmp_path / "A_1.json", annotation)
+    gathered, problems = gather([clip("A_1")], tmp_path)
+    assert gathered == {"A_1": annotation}
+    assert [problem.rule for problem in problems] == ["missing_kind"]
+
+
+def test_files_of_unknown_clips_are_named(tmp_path):
+    write_record(tmp_path / "A_1.json", right("A_1"))
+    write_record(tmp_path / "Z_9.json", right("Z_9"))
+    assert [problem.clip_id for problem in strays(tmp_path, ["A_1", "A_2"])] == ["Z_9"]
+    _, problems = gather([clip("A_1")], tmp_path, known=["A_1"])
+    assert [(problem.clip_id, problem.rule) for problem in problems] == [("Z_9", "unknown_clip")]
+    assert gather([clip("A_1")], tmp_path)[1] == []
