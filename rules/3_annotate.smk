@@ -61,6 +61,7 @@ rule propose_annotations:
 rule gather_annotations:
     output:
         annotations="results/3_annotate/approved/{bucket}.jsonl",
+        problems="results/3_annotate/approved/{bucket}.problems.jsonl",
     log:
         "logs/gather_annotations/{bucket}.log",
     params:

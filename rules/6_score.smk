@@ -6,6 +6,7 @@
 #      results/6_score/{lane}/{system}/{bucket}.jsonl     Scores of all metrics of the lane: one decoding for all
 
 ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
+ANNOTATION_PROBLEMS = [ANNOTATIONS.replace(".jsonl", ".problems.jsonl")] if config["annotations"] == "approved" else []
 LANES = {lane: [vars(choice.metric(config, name)) for name in names] for lane, names in PLAN.lanes.items()}
 SHOTS = vars(choice.shots(config))
 HAS_OBJECTS = choice.OBJECTS_METRIC in config["metrics"]

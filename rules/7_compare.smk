@@ -12,6 +12,7 @@ rule compare_systems:
         renders=expand("results/5_render/{system}/{bucket}.jsonl", **SYSTEM_SHARDS),
         scores=expand("results/6_score/{lane}/{system}/{bucket}.jsonl", lane=PLAN.lanes, **SYSTEM_SHARDS),
         annotations=expand(ANNOTATIONS, bucket=CLIP_BUCKETS),
+        problems=expand(ANNOTATION_PROBLEMS, bucket=CLIP_BUCKETS),
     output:
         comparison="results/7_compare/comparison.json",
         tables=directory("results/7_compare/tables"),

@@ -6,7 +6,9 @@ from pathlib import Path
 
 LIBRARY = str(Path(workflow.basedir) / "scripts")
 sys.path.insert(0, LIBRARY)
-os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, os.environ.get("PYTHONPATH", "")])  # jobs run the code beside this Snakefile
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [LIBRARY, os.environ.get("PYTHONPATH", "")]
+)  # jobs run the code beside this Snakefile
 
 from codecap import config as configuration
 from codecap import plan

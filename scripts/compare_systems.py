@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codecap import job, plan
+from codecap.annotate.validate import Problem
 from codecap.compare.columns import describe
 from codecap.compare.tables import tabulate
 from codecap.records import Annotation, Caption, Render, Row, Score, read_rows
@@ -24,7 +25,7 @@ def compare_systems(*, config: dict, models: dict, problems: list[str], inputs: 
         captions=rows("captions", Caption),
         renders=rows("renders", Render),
         scores=rows("scores", Score),
-        problems=problems,
+        problems=[*problems, *(f"{row.place}: {row.message}" for row in rows("problems", Problem) if row.severity == "error")],
         out_dir=comparison.parent,
     )
 

@@ -6,7 +6,7 @@ Sources: percentile bootstrap, Efron and Tibshirani 1993, chapters 13 and 16; Pe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -17,18 +17,15 @@ SEED = 24
 BLOCK = 1_000  # resamples that are drawn at a time, so that memory stays small whatever the number of videos
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A mean and its bootstrap interval, which a sample of fewer than two values does not have."""
 
     mean: float
     low: float | None
     high: float | None
-    count: int
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """Mean difference of two systems, first minus second, over the videos that both have.
 
     Attributes:
@@ -39,19 +36,16 @@ class Difference:
     low: float | None
     high: float | None
     p_value: float | None
-    count: int
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Correlation of two series; None where one of them is constant or there are fewer than three pairs."""
 
     pearson: float | None
     spearman: float | None
-    count: int
 
 
-def mean_interval(
+def bootstrap_mean(
     values: Sequence[float], resamples: int = RESAMPLES, confidence: float = CONFIDENCE, seed: int = SEED
 ) -> Interval:
     """Percentile bootstrap interval of a mean; the same values in the same order give the same interval.
@@ -62,16 +56,16 @@ def mean_interval(
     Raises:
         ValueError: there is no value, or one is not finite.
 
-    >>> mean_interval([3.0, 3.0, 3.0])
-    Interval(mean=3.0, low=3.0, high=3.0, count=3)
-    >>> mean_interval([3.0])
-    Interval(mean=3.0, low=None, high=None, count=1)
+    >>> bootstrap_mean([3.0, 3.0, 3.0])
+    Interval(mean=3.0, low=3.0, high=3.0)
+    >>> bootstrap_mean([3.0])
+    Interval(mean=3.0, low=None, high=None)
     """
     sample = _finite(values)
     if len(sample) < 2:
-        return Interval(float(sample.mean()), None, None, len(sample))
+        return Interval(float(sample.mean()), None, None)
     low, high = _percentiles(resampled_means(sample, resamples, seed), confidence)
-    return Interval(float(sample.mean()), low, high, len(sample))
+    return Interval(float(sample.mean()), low, high)
 
 
 def paired_difference(
@@ -98,12 +92,12 @@ def paired_difference(
     difference = first - second
     mean = float(difference.mean())
     if len(difference) < 2:
-        return Difference(mean, None, None, None, len(difference))
+        return Difference(mean, None, None, None)
     means = resampled_means(difference, resamples, seed)
     low, high = _percentiles(means, confidence)
     slack = 1e-12 * max(float(np.abs(difference).max()), 1.0)  # sums in another order differ in their last digits
     as_large = int((np.abs(means - mean) >= abs(mean) - slack).sum())
-    return Difference(mean, low, high, (as_large + 1) / (resamples + 1), len(difference))
+    return Difference(mean, low, high, (as_large + 1) / (resamples + 1))
 
 
 def agreement(first: Sequence[float], second: Sequence[float]) -> Agreement:
@@ -116,8 +110,8 @@ def agreement(first: Sequence[float], second: Sequence[float]) -> Agreement:
     if len(first) != len(second):
         raise ValueError(f"correlation of {len(first)} and {len(second)} values")
     if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Agreement(None, None, len(first))
-    return Agreement(float(stats.pearsonr(first, second).statistic), float(stats.spearmanr(first, second).statistic), len(first))
+        return Agreement(None, None)
+    return Agreement(float(stats.pearsonr(first, second).statistic), float(stats.spearmanr(first, second).statistic))
 
 
 def resampled_means(sample: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> np.ndarray:

@@ -11,7 +11,8 @@ from codecap.annotate.tracks import Track
 from codecap.boxes import area, iou
 
 SHORTEST = 6  # frames for which an object is seen, unless its shot is shorter
-MOST_LOOKED_AT = 80  # tracks that are compared with one another
+LASTING = 48  # frames from which a longer presence makes nothing more salient
+MOST_LOOKED_AT = 150  # tracks that are compared with one another
 SAME_OVERLAP = 0.5  # mean IoU from which two tracks are one thing
 INSIDE_SHARE = 0.9  # of a box that lies in another one
 TOGETHER_PX = 3.0  # a part that moves by no more against the whole is no object of its own
@@ -61,7 +62,7 @@ def thing_of(track: Track, scale: float, width_px: int, height_px: int, frames: 
     vivid = np.ptp(colours.mean(axis=0)) / 255
     worth = 0.3 + min(4 * travel, 1.0) + 0.5 * vivid + min(2 * size, 0.6)
     at_edge = (boxes[:, :2] <= scale).any(axis=1) | (boxes[:, 2:] >= np.array([width_px, height_px]) - scale).any(axis=1)
-    worth *= (0.4 + 0.6 * min(filled, 1.0)) * np.sqrt(len(boxes) / frames) * (1 - 0.4 * at_edge.mean())
+    worth *= (0.4 + 0.6 * min(filled, 1.0)) * np.sqrt(min(len(boxes) / min(LASTING, frames), 1.0)) * (1 - 0.4 * at_edge.mean())
     if track.regions[0].family == "flat":
         worth *= FLAT_WORTH
     return Thing(track.first, boxes, colours, float(worth))

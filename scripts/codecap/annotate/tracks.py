@@ -17,6 +17,8 @@ SIZE_RATIO = 2.5  # nor areas that differ by more from one frame to the next
 REACH = 0.8  # how far a centre may be from where it is expected, in diagonals of its box, beside `REACH_PX`
 REACH_PX = 8.0
 WORST_COST = 1.2
+HIDDEN = 48  # frames for which a thing may be hidden and still be the same
+SAME_SIZE_RATIO = 1.5  # of the areas before and after
 
 
 @dataclass
@@ -104,6 +106,54 @@ class Tracker:
     def _forget_flickers(self, frame: int) -> None:
         """Drop what was seen for too short to be an object, so that restless clips stay small in memory."""
         self.tracks = [track for track in self.tracks if len(track.frames) > PATIENCE or frame - track.last < PATIENCE]
+
+
+def stitched(tracks: Sequence[Track]) -> list[Track]:
+    """Join tracks that one thing left before and after it was hidden, or one with what it passed.
+
+    Each end is joined to the nearest beginning within `HIDDEN` frames that has its size and colour and lies where the end's motion
+    leads, or where it stood.
+    """
+    order = sorted((track for track in tracks if len(track.frames) > PATIENCE), key=lambda track: (track.first, track.last))
+    after: dict[int, int] = {}
+    taken: set[int] = set()
+    for place, track in sorted(enumerate(order), key=lambda pair: pair[1].last):
+        fits = [
+            (order[other].first, other)
+            for other in range(place + 1, len(order))
+            if other not in taken and 0 < order[other].first - track.last <= HIDDEN and _continues(track, order[other])
+        ]
+        if fits:
+            after[place] = min(fits)[1]
+            taken.add(after[place])
+    joined = []
+    for place in range(len(order)):
+        if place in taken:
+            continue
+        whole, part = Track(), place
+        while True:
+            whole.frames += order[part].frames
+            whole.regions += order[part].regions
+            if part not in after:
+                break
+            part = after[part]
+        joined.append(whole)
+    return joined
+
+
+def _continues(track: Track, later: Track) -> bool:
+    """Whether a later track can be the same thing."""
+    old, new = track.regions[-PATIENCE], later.regions[PATIENCE - 1]  # not the very ends, which what it passes has spoilt
+    tint = sum(abs(a - b) for a, b in zip(old.rgb, new.rgb, strict=True))
+    if tint > COLOUR_LEVELS / 2 or max(old.area_px / new.area_px, new.area_px / old.area_px) > SAME_SIZE_RATIO:
+        return False
+    there = _centre(np.array(new.box_xyxy))
+    frames, boxes = track.frames[-3 * PATIENCE : -PATIENCE + 1], [r.box_xyxy for r in track.regions[-3 * PATIENCE : -PATIENCE + 1]]
+    centres = _centre(np.array(boxes))
+    pace = (centres[-1] - centres[0]) / max(frames[-1] - frames[0], 1)
+    ahead = centres[-1] + pace * (later.frames[PATIENCE - 1] - frames[-1])
+    reach = REACH_PX + 0.5 * np.hypot(*(np.array(new.box_xyxy[2:]) - np.array(new.box_xyxy[:2])))
+    return bool(min(np.linalg.norm(there - ahead), np.linalg.norm(there - centres[-1])) < reach)
 
 
 def _centre(boxes_xyxy: np.ndarray) -> np.ndarray:

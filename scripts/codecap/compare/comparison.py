@@ -110,13 +110,14 @@ class Difference(Row):
     system: str
     best: str
     mean: float
-    low: float
-    high: float
+    low: float | None  # None: of one video
+    high: float | None
+    p_value: float | None  # of this comparison alone, not corrected for their number
     n: int
 
     @property
     def separated(self) -> bool:
-        return self.low > 0 or self.high < 0
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
 class FailureCount(Row):

@@ -154,6 +154,7 @@ def _against_best(comparison: Comparison) -> list[dict[str, Cell]]:
             "difference": row.mean,
             "low": row.low,
             "high": row.high,
+            "p_value": row.p_value,
             "n": row.n,
             "separated": row.separated,
         }

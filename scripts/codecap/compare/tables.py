@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from codecap import stats
@@ -43,8 +42,8 @@ def tabulate(
     scores: Iterable[Score],
     out_dir: Path,
     problems: Sequence[str] = (),
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int = stats.RESAMPLES,
+    seed: int = stats.SEED,
 ) -> Comparison:
     """Compare systems and write `out_dir/tables/*.csv` and `out_dir/comparison.json`.
 
@@ -104,9 +103,7 @@ def tabulate(
 def estimate(values: Sequence[VideoValue], resamples: int, seed: int) -> Estimate:
     """Mean over the videos that have a value, with its interval (of two or more: one video tells nothing of its spread)."""
     numbers = [value.value for value in values if value.value is not None]
-    mean, low, high = fmean(numbers) if numbers else None, None, None
-    if len(numbers) > 1:
-        mean, low, high = stats.bootstrap_mean(numbers, resamples=resamples, seed=seed)
+    mean, low, high = stats.bootstrap_mean(numbers, resamples=resamples, seed=seed) if numbers else (None, None, None)
     states = [value.state for value in values]
     return Estimate(
         mean=mean,
@@ -290,8 +287,18 @@ def _differences(
                 told = stats.paired_difference(
                     [mine[clip] for clip in shared], [others[clip] for clip in shared], resamples=resamples, seed=seed
                 )
-                mean, low, high = told[:3]
-                found.append(Difference(column=column.name, system=name, best=best, mean=mean, low=low, high=high, n=len(shared)))
+                found.append(
+                    Difference(
+                        column=column.name,
+                        system=name,
+                        best=best,
+                        mean=told.mean,
+                        low=told.low,
+                        high=told.high,
+                        p_value=told.p_value,
+                        n=len(shared),
+                    )
+                )
     return found
 
 

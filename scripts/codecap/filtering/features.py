@@ -30,7 +30,6 @@ CHANGE_LEVELS = 10  # a pixel changes when a channel moves by more grey levels
 CHANGED_PIXELS = 4  # a block changes when that many of its 64 pixels do
 UNEXPLAINED_SHARE = 0.15  # a block is not a shifted one when more of its pixels are unlike all shifted pictures
 COLOUR_COVER = 0.95  # share of the pixels that the counted colours cover
-LEAST_SHARE = 0.01  # shares under it are as good as none where a ratio or a logarithm is taken
 NOISY_LEVELS = 0.8  # standard deviation above which a small copy is cleaned by a 3 x 3 median
 PATTERN_LEVELS = 3.0  # and above which it is no noise but a pattern that belongs to the picture
 
@@ -63,8 +62,7 @@ def measure(mp4: Path) -> dict[str, float]:
         changing_texture: mean share of blocks that change and are texture before or after, in [0, 1].
         changing_soft: mean share of blocks that change and are soft texture before or after, in [0, 1].
         unexplained_texture: as changing_texture, without the blocks that are shifted parts of the picture before, in [0, 1].
-        texture_of_changed: changing_texture / changed_share, in [0, 1].
-        log10_changing_texture: log10 of changing_texture, not under -2, in [-2, 0].
+        root_unexplained: its square root, which tells small shares apart.
         static_share: share of the half seconds in which nothing changes, in [0, 1]; 1 for a clip of one frame.
         noise_levels: median standard deviation of the noise, in grey levels of 255.
         cleaned_share: share of small copies that were cleaned because they are noisy.
@@ -114,8 +112,7 @@ def measure_pictures(pictures: Iterable[tuple[int, np.ndarray]], frames: int) ->
         "texture_share": copies.mean("texture_share"),
         "log10_colours": math.log10(copies.mean("colours")),
         **{name: pairs.mean(name) for name in ("changed_share", "changing_texture", "changing_soft", "unexplained_texture")},
-        "texture_of_changed": pairs.mean("changing_texture") / max(pairs.mean("changed_share"), LEAST_SHARE),
-        "log10_changing_texture": math.log10(max(pairs.mean("changing_texture"), LEAST_SHARE)),
+        "root_unexplained": math.sqrt(pairs.mean("unexplained_texture")),
         "static_share": pairs.mean("static_share") if pairs.count else 1.0,
         "noise_levels": float(np.median(noise)),
         "cleaned_share": cleaned / copies.count,

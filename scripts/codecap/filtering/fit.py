@@ -20,7 +20,7 @@ from codecap.filtering.features import measure, measure_pictures
 from codecap.filtering.specimens import FRAMES, drawers, pictures, seed_of
 from codecap.filtering.verdict import INPUTS
 
-PENALTY = 0.5  # ridge on the coefficients of standardised features, in units of one clip's likelihood
+PENALTY = 0.1  # ridge on the coefficients of standardised features, in units of one clip's likelihood
 STEPS = 50  # of Newton's method; it converges in about ten
 
 
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m codecap.filtering.fit", description="Find the content filter's coefficients.")
     parser.add_argument("folder", nargs="?", type=Path, help="has keep/*.mp4 and drop/*.mp4, canonical clips")
     parser.add_argument("--drawn", action="store_true", help="use the drawn specimens")
-    parser.add_argument("--variants", type=int, default=4, help="specimens of each drawer")
+    parser.add_argument("--variants", type=int, default=3, help="specimens of each drawer")
     told = parser.parse_args(arguments)
     if (told.folder is None) != told.drawn:
         parser.error("give either a FOLDER or --drawn")

@@ -6,6 +6,7 @@ import contextlib
 import random
 import shutil
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -67,16 +68,9 @@ def render_page(
         try:
             stage = engine.open(page, width_px, height_px)
             stage.load()
-            with _writer(draft, width_px, height_px) as writer:
-                shown: np.ndarray | None = None
+            with _writer(draft, width_px, height_px) as writer, _Recorder(writer, tally) as recorder:
                 for index in range(frames):
-                    rgb = stage.frame(index)
-                    tally.add(rgb)
-                    if rgb is shown:
-                        writer.repeat()
-                    else:
-                        writer.add(rgb)
-                    shown = rgb
+                    recorder.take(stage.frame(index))
             repeatable, flags = _repeatable(stage, tally.digests, settings.repeat_samples)
             outcome, detail = Outcome.OK, ""
         except PageFailure as failure:
@@ -148,6 +142,43 @@ def _text(page: Path) -> str:
 
 def _engine(settings: RenderSettings) -> Engine:
     return registry.load("render.engines", settings.engine).load(settings)
+
+
+class _Recorder:
+    """Counts and encodes a frame in a thread of its own while the browser draws the next one."""
+
+    def __init__(self, writer: CanonicalWriter, tally: FrameTally) -> None:
+        self._writer, self._tally = writer, tally
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._before: Future[None] | None = None
+        self._shown: np.ndarray | None = None
+
+    def take(self, rgb: np.ndarray) -> None:
+        """Hand over the next frame; raises what recording the one before it has raised."""
+        self._finish()
+        self._before = self._thread.submit(self._record, rgb)
+
+    def _record(self, rgb: np.ndarray) -> None:
+        self._tally.add(rgb)
+        if rgb is self._shown:
+            self._writer.repeat()
+        else:
+            self._writer.add(rgb)
+        self._shown = rgb
+
+    def _finish(self) -> None:
+        if self._before is not None:
+            before, self._before = self._before, None
+            before.result()
+
+    def __enter__(self) -> _Recorder:
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        try:
+            self._finish()
+        finally:
+            self._thread.shutdown()
 
 
 @contextlib.contextmanager

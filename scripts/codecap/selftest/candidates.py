@@ -45,7 +45,7 @@ def as_render(name: str, clip: Clip, mp4: Path, certificate: Certificate | None 
 
 
 def unchanged(clip: Clip) -> Frames:
-    for _, rgb in read_frames(clip.mp4):
+    for _, rgb in read_frames(clip.mp4, 0, clip.frames):
         yield rgb
 
 
@@ -71,7 +71,7 @@ def backwards(clip: Clip) -> Frames:
 def shifted(clip: Clip, share: float) -> Frames:
     """Everything moved to the right by a share of the width; the left edge is repeated."""
     move_px = round(share * clip.width_px)
-    for _, rgb in read_frames(clip.mp4):
+    for _, rgb in read_frames(clip.mp4, 0, clip.frames):
         yield np.concatenate([np.repeat(rgb[:, :1], move_px, axis=1), rgb[:, : clip.width_px - move_px]], axis=1)
 
 
@@ -85,7 +85,7 @@ def late(clip: Clip, delay_s: float) -> Frames:
 
 def without(clip: Clip, boxes_xyxy: Sequence[Box | None]) -> Frames:
     """One object painted over with what is around its box, frame by frame."""
-    for index, rgb in read_frames(clip.mp4):
+    for index, rgb in read_frames(clip.mp4, 0, clip.frames):
         box = boxes_xyxy[index]
         yield rgb if box is None else painted_over(rgb, box)
 

@@ -96,7 +96,7 @@ def most_unique_object(clip: Clip, annotation: Annotation, tracks: Sequence[Obje
 
 
 def covered_share(item: AnnotatedObject, objects: Sequence[AnnotatedObject]) -> float:
-    """Share of an object's boxes, over its frames, that is covered by boxes of one other object at most: the largest such, in [0, 1]."""
+    """Share of an object's boxes, over all its frames, that the boxes of one other object cover: the largest such, in [0, 1]."""
     worst = 0.0
     for other in objects:
         if other.name == item.name:

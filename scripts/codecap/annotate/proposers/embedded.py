@@ -19,7 +19,7 @@ from codecap import clock, video
 from codecap.annotate.events import Event, changes, longest_rest
 from codecap.annotate.regions import FAMILIES, Region, regions_of
 from codecap.annotate.things import Thing, select, thing_of
-from codecap.annotate.tracks import Tracker
+from codecap.annotate.tracks import Tracker, stitched
 from codecap.annotate.wording import colour_name, place_name, size_name, time_name
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint
 from codecap.shots import detect_shots
@@ -88,9 +88,8 @@ class EmbeddedProposer:
                 trackers += now.values()
             for family, tracker in now.items():
                 tracker.add(frame, [region for region in regions if region.family == family])
-        found = (
-            thing_of(track, scale, clip.width_px, clip.height_px, clip.frames) for tracker in trackers for track in tracker.tracks
-        )
+        tracks = (track for tracker in trackers for track in stitched(tracker.tracks))
+        found = (thing_of(track, scale, clip.width_px, clip.height_px, clip.frames) for track in tracks)
         return select(found, self.settings.most_objects, [stop - start for start, stop in shots]), ground
 
     def _looked_at(self, clip: Clip) -> Iterator[tuple[int, np.ndarray, list[Region]]]:

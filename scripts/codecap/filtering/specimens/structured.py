@@ -317,26 +317,20 @@ def street_map(rng: np.random.Generator) -> Scene:
     return at
 
 
-def _worn(drawer: Drawer, noise: float, dither: bool = False) -> Drawer:
-    """The same scene as a noisy or dithered copy of it."""
+def _noisy(drawer: Drawer, levels: float) -> Drawer:
+    """The same scene with noise of a standard deviation of so many grey levels."""
 
-    def worn(rng: np.random.Generator) -> Scene:
+    def noisy(rng: np.random.Generator) -> Scene:
         scene = drawer(rng)
-        pattern = np.kron(np.ones((HEIGHT_PX // 4, WIDTH_PX // 4)), np.array(BAYER) - 7.5)[..., None] * DITHER_STEP / 16
 
         def at(time_s: float) -> np.ndarray:
-            picture = scene(time_s).astype(np.float32)
-            if dither:
-                return np.clip(np.round((picture + pattern) / DITHER_STEP) * DITHER_STEP, 0, 255).astype(np.uint8)
-            return np.clip(picture + rng.normal(0, noise, picture.shape), 0, 255).astype(np.uint8)
+            picture = scene(time_s)
+            return np.clip(picture + rng.normal(0, levels, picture.shape), 0, 255).astype(np.uint8)
 
         return at
 
-    return worn
+    return noisy
 
-
-DITHER_STEP = 32  # grey levels between the colours of a dithered copy
-BAYER = ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5))
 
 DRAWERS: dict[str, Drawer] = {
     "scrolling_page": scrolling_page,
@@ -355,7 +349,6 @@ DRAWERS: dict[str, Drawer] = {
     "confetti": confetti,
     "spinner": spinner,
     "street_map": street_map,
-    "noisy_chart": _worn(bar_chart, 8.0),
-    "noisy_page": _worn(scrolling_page, 6.0),
-    "dithered_shapes": _worn(moving_shapes, 0.0, dither=True),
+    "noisy_chart": _noisy(bar_chart, 8.0),
+    "noisy_page": _noisy(scrolling_page, 6.0),
 }

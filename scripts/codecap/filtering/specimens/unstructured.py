@@ -97,9 +97,10 @@ def pixel_art_flight(rng: np.random.Generator) -> Scene:
     """A perspective floor of large pixels under a flat sky, as games of the 1990s have it."""
     palette = rng.integers(20, 236, (12, 3)).astype(np.uint8)
     ground = palette[rng.integers(0, 12, (64, 64))].repeat(8, 0).repeat(8, 1)
-    ground[rng.random(ground.shape[:2]) < 0.2] = palette[0]
+    holes = rng.random((64, 64)) < rng.uniform(0.1, 0.6)
+    ground[holes.repeat(8, 0).repeat(8, 1)] = palette[1]  # of the sky's colour: the floor has holes
     sky = np.full((HEIGHT_PX, WIDTH_PX, 3), palette[1], np.uint8)
-    return _floor(ground, sky, int(rng.integers(80, 170)), rng.uniform(0.5, 2, 2), cv2.INTER_NEAREST)
+    return _floor(ground, sky, int(rng.integers(80, 230)), rng.uniform(0.5, 2, 2), cv2.INTER_NEAREST)
 
 
 def textured_globe(rng: np.random.Generator) -> Scene:
@@ -135,9 +136,8 @@ def tunnel(rng: np.random.Generator) -> Scene:
 
 
 def fractal_zoom(rng: np.random.Generator) -> Scene:
-    """The Julia set of a point at the Mandelbrot set's edge, zoomed into."""
-    turn = rng.uniform(0, 2 * np.pi)
-    seed = 0.7885 * np.exp(1j * turn)
+    """The Julia set of a point near the Mandelbrot set's edge, zoomed into."""
+    seed = complex(rng.choice([-0.8 + 0.156j, -0.7269 + 0.1889j, 0.285 + 0.01j, -0.4 + 0.6j]))
     wheel = (127 + 127 * np.sin(np.arange(256)[:, None] / 8 + rng.uniform(0, 6, 3))).astype(np.uint8)
 
     def at(time_s: float) -> np.ndarray:

@@ -18,8 +18,10 @@ from codecap.generate.tracing.vectors import Detail
 PLATES_SHARE = 0.5  # of the budget: where plates would take more, they are traced coarser; all of it if nothing lies on them
 THINNED_TO = 0.4  # of the cut-outs' bytes: rather than thin them to less, they are traced coarser
 TRIED = 32  # cut-outs traced to learn how many bytes they take
-SLACK = 1.15  # times what is left of the budget: traced, then thinned exactly
+SLACK = 1.05  # times what is left of the budget: traced, then thinned exactly
 SUCCESSOR_SHARE = 0.5  # of a cut-out is lost if the one before can stay on in its place
+ALIKE_SHARE = 0.6  # of the boxes of two cut-outs together must be common to both for that
+LONGEST_STAY = 24  # frames past its own end
 EDGE_LEVELS = 24  # grey levels between neighbours that make an outline to be drawn
 
 
@@ -57,9 +59,11 @@ def traced_within(
             break
     left = budget_bytes - frame - sum(layer.bytes for layer in plates)
     if sprites:
-        level = _level_for(mp4, sprites, levels, left)
-        thin(layers, sum(layer.bytes for layer in sprites) - SLACK * left)
-        trace_layers(mp4, [layer for layer in layers if not isinstance(layer.content, Plate)], level)
+        per_px = [_bytes_per_px(mp4, sprites, level) for level in levels]
+        chosen = _fit(layers, per_px, left)
+        kept = [layer for layer in layers if not isinstance(layer.content, Plate)]
+        for number, level in enumerate(levels):
+            trace_layers(mp4, [layer for layer in kept if chosen[id(layer)] == number], level)
     page = page_of(layers, width_px, height_px, frames)
     while len(page) > budget_bytes and any(not isinstance(layer.content, Plate) for layer in layers):
         thin(layers, len(page) - budget_bytes)
@@ -71,21 +75,42 @@ def traced_within(
     return page
 
 
-def _level_for(mp4: Path, sprites: list[Layer], levels: list[Detail], room: float) -> Detail:
-    """The finest detail at which thinning need not take too much; sets what each cut-out is expected to take at it."""
-    step = max(1, len(sprites) // TRIED)
-    tried = sprites[::step][:TRIED]
+def _bytes_per_px(mp4: Path, sprites: list[Layer], level: Detail) -> float:
+    """Bytes that cut-outs take at a level for each pixel of their outlines, from tracing some."""
+    tried = sprites[:: max(1, len(sprites) // TRIED)][:TRIED]
+    trace_layers(mp4, tried, level)
+    per_px = sum(len(layer.markup) for layer in tried) / sum(_outline_px(layer) for layer in tried)
+    for layer in tried:
+        layer.markup = ""
+    return per_px
+
+
+def _fit(layers: list[Layer], per_px: list[float], room: float) -> dict[int, int]:
+    """Thin layers to about what there is room for, and give what is seen most for its bytes the finer levels.
+
+    Returns:
+        Number of the level for each cut-out, by the layer's id.
+    """
+    sprites = [layer for layer in layers if not isinstance(layer.content, Plate)]
     outlines = {id(layer): _outline_px(layer) for layer in sprites}
-    for level in levels:
-        trace_layers(mp4, tried, level)
-        per_px = sum(len(layer.markup) for layer in tried) / sum(outlines[id(layer)] for layer in tried)
-        for layer in tried:
-            layer.markup = ""
+
+    def expect(number: int) -> float:
         for layer in sprites:
-            layer.expected_bytes = per_px * outlines[id(layer)]
-        if sum(layer.bytes for layer in sprites) * THINNED_TO <= room:
-            break
-    return level
+            layer.expected_bytes = per_px[number] * outlines[id(layer)]
+        return sum(layer.bytes for layer in sprites)
+
+    base = next((number for number in range(len(per_px)) if THINNED_TO * expect(number) <= room), len(per_px) - 1)
+    thin(layers, expect(base) - SLACK * room)
+    sprites = [layer for layer in layers if not isinstance(layer.content, Plate)]
+    chosen = dict.fromkeys((id(layer) for layer in sprites), base)
+    spare = room - sum(layer.bytes for layer in sprites)
+    for layer in sorted(sprites, key=_worth, reverse=True):
+        for number in range(base):
+            more = (per_px[number] - per_px[base]) * outlines[id(layer)]
+            if more <= spare:
+                chosen[id(layer)], spare = number, spare - max(more, 0.0)
+                break
+    return chosen
 
 
 def _outline_px(layer: Layer) -> int:
@@ -112,7 +137,7 @@ def thin(layers: list[Layer], over_bytes: float) -> None:
         over_bytes -= layer.bytes
         alive.discard(id(layer))
         before = layer.follows
-        if before is not None and before.stop == layer.start:
+        if before is not None and _can_stay(layer):
             _stay_on(before, layer)
         for heir in heirs.get(id(layer), []):
             heir.follows = before
@@ -130,16 +155,27 @@ def flat(layer: Layer) -> str:
 
 def _worth(layer: Layer) -> float:
     """What a cut-out changes on the screen (grey levels x pixels x frames) for its bytes."""
-    share = SUCCESSOR_SHARE if layer.follows is not None and layer.follows.stop == layer.start else 1.0
+    share = SUCCESSOR_SHARE if _can_stay(layer) else 1.0
     return share * layer.content.contrast * (layer.stop - layer.start) / layer.bytes
+
+
+def _can_stay(after: Layer) -> bool:
+    """Whether the cut-out before is so like this one that it may stay on in its place."""
+    before = after.follows
+    if before is None or before.stop != after.start or after.stop - before.start - len(before.content.track) > LONGEST_STAY:
+        return False
+    shift = (before.track[-1] / before.scale).tolist()
+    one, other = before.content, after.content
+    across = min(one.x + shift[0] + one.mask.shape[1], other.x + other.mask.shape[1]) - max(one.x + shift[0], other.x)
+    down = min(one.y + shift[1] + one.mask.shape[0], other.y + other.mask.shape[0]) - max(one.y + shift[1], other.y)
+    both = max(across, 0.0) * max(down, 0.0)
+    return both >= ALIKE_SHARE * (one.mask.size + other.mask.size - both)
 
 
 def _stay_on(before: Layer, after: Layer) -> None:
     """Let a sprite stay in place of the one after it, and move as that one did."""
     last = before.track[-1]
     turn = _centre(after) - _centre(before) - last
-    if np.abs(turn).max() > max(before.content.mask.shape) * before.scale:
-        turn = np.zeros(2)
     before.track = np.concatenate([before.track, last + turn + after.track])
     before.stop = after.stop
 

@@ -15,11 +15,18 @@ FAINTEST_PEAK = 2.0  # a region has some pixel that differs by this many times t
 
 @dataclass(frozen=True)
 class Region:
-    """A connected region of changed pixels: its place `x, y, width, height` and its bool mask `(height, width)`."""
+    """A connected region of changed pixels.
+
+    Attributes:
+        x, y: its upper left corner.
+        mask: bool `(height, width)`: its pixels.
+        contrast: by how many grey levels they differ, summed over them.
+    """
 
     x: int
     y: int
     mask: np.ndarray
+    contrast: float
 
     @property
     def width(self) -> int:
@@ -81,7 +88,7 @@ def regions(changed: np.ndarray, strength: np.ndarray, tolerance: float) -> list
         inside = np.count_nonzero(mask)
         if inside < SMALLEST_REGION_PX or strength[place][mask].max() < FAINTEST_PEAK * tolerance:
             continue
-        found.append(_tight(int(x), int(y), mask))
+        found.append(_tight(int(x), int(y), mask, float(strength[place][mask].sum())))
     return found
 
 
@@ -96,7 +103,7 @@ def filled(mask: np.ndarray) -> np.ndarray:
     return solid[size:-size, size:-size].astype(bool) | mask
 
 
-def _tight(x: int, y: int, mask: np.ndarray) -> Region:
+def _tight(x: int, y: int, mask: np.ndarray, contrast: float) -> Region:
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     top, left = int(rows[0]), int(columns[0])
-    return Region(x + left, y + top, mask[top : rows[-1] + 1, left : columns[-1] + 1])
+    return Region(x + left, y + top, mask[top : rows[-1] + 1, left : columns[-1] + 1], contrast)

@@ -20,7 +20,7 @@ EDGE_PX = 1  # along a sprite's edge: blends, no new object
 MOVING_EDGE_PX = 2
 NOISE_PX = 5  # around what moves, a codec leaves noise
 SLIVER_PX = 48  # a smaller region beside a sprite must be there for two frames before it is a thing of its own
-PICTURES_PER_FRAME = 0.125  # area that may be cut out anew, in pictures; what is not used is saved up
+PICTURES_PER_FRAME = 0.2  # area that may be cut out anew, in pictures; what is not used is saved up
 PICTURES_SAVED = 3.0
 COST_OF_ONE = 0.01  # pictures: what a sprite costs whatever its size
 SMALLEST_OVERLAP_PX = 16  # by which the frames must speak for another order
@@ -190,7 +190,7 @@ class Follower:
         """Cut out what is not explained, as far as credit goes. Returns the lost sprites that are kept on where it does not."""
         held = []
         waiting = np.zeros(self.scene.pictures[0].shape[:2], bool)
-        for region in sorted(left_over, key=lambda region: -region.area):
+        for region in sorted(left_over, key=lambda region: -region.contrast):
             cost = region.width * region.height / self.picture_px + COST_OF_ONE
             if cost > self.credit:
                 waiting[region.y : region.y + region.height, region.x : region.x + region.width] |= region.mask

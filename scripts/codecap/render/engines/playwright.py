@@ -35,8 +35,6 @@ DRAWING_FLAGS = (
     "--font-render-hinting=none",
     "--disable-lcd-text",
     "--disable-gpu",  # drawn in software, the same on every machine
-    "--disable-frame-rate-limit",  # an animation frame comes when it is ready, not at the next sixtieth of a second
-    "--disable-gpu-vsync",
     "--disable-checker-imaging",  # a picture is decoded before the frame that shows it, not some frames later
     "--autoplay-policy=no-user-gesture-required",
 )
@@ -53,7 +51,20 @@ MOST_NOTES = 20
 GONE_WITHIN_S = 10.0
 HARMLESS = "ResizeObserver loop"  # the browser reports late layout as an error; no script has failed
 LOCAL_REFUSED = "Not allowed to load local resource:"
-SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+SETTLED = "__codecap_settled"
+# One animation frame, or two where the page has asked for another: what `seek` left to them, nested once, is drawn.
+BEFORE_THE_PAGE = """(() => {
+  const ask = window.requestAnimationFrame.bind(window), drop = window.cancelAnimationFrame.bind(window);
+  const pending = new Set(), Later = Promise;
+  window.requestAnimationFrame = draw => {
+    const id = ask(now => { pending.delete(id); draw(now) });
+    pending.add(id);
+    return id;
+  };
+  window.cancelAnimationFrame = id => { pending.delete(id); drop(id) };
+  const settled = () => new Later(done => ask(() => pending.size ? ask(() => done()) : done()));
+  Object.defineProperty(window, NAME, {value: settled});
+})()""".replace("NAME", repr(SETTLED))
 
 
 def load(settings: RenderSettings) -> PlaywrightEngine:
@@ -134,6 +145,7 @@ class PlaywrightStage:
                 accept_downloads=False,
                 service_workers="block",
             )
+            context.add_init_script(BEFORE_THE_PAGE)
             context.route("**/*", self._on_request)
             page = context.new_page()
             context.on("page", lambda popup: popup.close())
@@ -149,12 +161,9 @@ class PlaywrightStage:
             for domain in ("Runtime", "Log", "Network", "Page"):
                 self._session.send(f"{domain}.enable")
             page.goto(ADDRESS, wait_until="load", timeout=0)
-            frame = self._session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-            world = self._session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "codecap"})
-            self._world = world["executionContextId"]  # its requestAnimationFrame is not the page's to replace
             waits_until = time.monotonic() + self._settings.seek_wait_s
             while True:
-                self._settle()
+                self._evaluate(f"window.{SETTLED}()")
                 self._raise_uncaught(None)
                 if self._evaluate("typeof window.seek === 'function'")["result"].get("value"):
                     return
@@ -167,10 +176,8 @@ class PlaywrightStage:
         with self._guarded(self._settings.seek_limit_s, call, index):
             answer = self._evaluate(
                 "(async () => { if (typeof window.seek !== 'function') return 'missing';"
-                f" await window.seek({time_of(index)!r}); return 'done'; }})()"
+                f" await window.seek({time_of(index)!r}); await window.{SETTLED}(); return 'done'; }})()"
             )
-            if "exceptionDetails" not in answer:
-                self._settle()
             self._raise_uncaught(index)
             if "exceptionDetails" in answer:
                 raise PageFailure(Outcome.RUNTIME_ERROR, f"{call} failed: {_message(answer['exceptionDetails'])}", index)
@@ -211,10 +218,6 @@ class PlaywrightStage:
 
     def _evaluate(self, expression: str) -> dict[str, Any]:
         return self._session.send("Runtime.evaluate", {"expression": expression, "awaitPromise": True})
-
-    def _settle(self) -> None:
-        """Two animation frames: what `seek` left to requestAnimationFrame, once nested, is drawn."""
-        self._session.send("Runtime.evaluate", {"expression": SETTLED, "awaitPromise": True, "contextId": self._world})
 
     def _raise_uncaught(self, frame: int | None) -> None:
         if self._uncaught:

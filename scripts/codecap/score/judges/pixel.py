@@ -12,7 +12,8 @@ it when the reference does, half for ever showing it there: a judge sees the ful
 Dynamic: over the interval, in all that the objects' boxes sweep, the change map of an instant is the picture less the mean
 picture of the interval. Agreement of two series of maps is 1 - sum |a - b| / (sum |a| + sum |b|) (Bray and Curtis 1957): 0
 for a candidate that stands still, and for motion elsewhere. Agreement of motion over time is the same of the amount of change
-from instant to instant, over about a quarter of a second. The value is the geometric mean of the two.
+from instant to instant, over about a quarter of a second. The value is their geometric mean, maps
+counted twice.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ def dynamic_value(
     reference: Description,
     candidate: Description,
 ) -> float:
-    """Geometric mean of the agreement of change maps and of motion over time, in [0, 1].
+    """Geometric mean of the agreement of change maps, counted twice, and of motion over time, in [0, 1].
 
     Raises:
         Unscored: nothing changes in the reference during the interval.
@@ -201,7 +202,8 @@ def dynamic_value(
     else:
         raise Unscored("nothing changes in the reference during the interval")
     other = _changes(candidate["pictures"][held], region)
-    return float(np.sqrt(agreement(change, other) * agreement(_amounts(change, rate_hz), _amounts(other, rate_hz))))
+    where, when = agreement(change, other), agreement(_amounts(change, rate_hz), _amounts(other, rate_hz))
+    return float((where * where * when) ** (1 / 3))
 
 
 def pixel_error(reference: np.ndarray, candidate: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from codecap.score.segmenting.pictures import Picture
 
 RING_PX = 3  # of surroundings that belong to the template
 OWN_COLOUR = 24.0  # a colour this far from all of the surroundings' is the object's own
+CLEAR_EDGE = 48.0  # levels; a stronger contrast is no clearer
 LEAST_CONTRAST = 8.0  # of object against background, in levels; less drowns in the codec's noise
 LEAST_OWN_SHARE = 0.03  # of the box; with less, the whole box is taken as the object
 PALETTE_COLOURS = 8
@@ -38,7 +39,7 @@ class Appearance:
         planes: float32 `(3, h, w)`, the box and `RING_PX` around it.
         weight: float32 `(h, w)`, 1 on the object's pixels.
         beside: float32 `(3, h, w)`, at each pixel around the object the colour of the object's nearest pixels.
-        edge: float32 `(h, w)`, squared colour distance of each surrounding pixel from `beside`; 0 elsewhere.
+        edge: float32 `(h, w)`, squared colour distance of each surrounding pixel from `beside`, up to `CLEAR_EDGE`; 0 elsewhere.
         contrast: D0 above, summed over the channels.
         inset_xyxy: the box, from the template's upper left corner.
         own, surrounding: float32 `(n, 3)`, the palettes of the object and of its surroundings.
@@ -124,7 +125,9 @@ def look_at(picture: Picture, box_xyxy: np.ndarray, level: int) -> Appearance | 
     inside = _pixels_of(inset, crop.shape[1:])
     if not inside.any():
         return None
-    surrounding = palette(crop[:, ~inside]) if (~inside).any() else np.empty((0, 3), np.float32)
+    # A pixel that touches the object is mixed with it: it says nothing of the surroundings.
+    outside = cv2.dilate(inside.astype(np.uint8), np.ones((3, 3), np.uint8)) == 0
+    surrounding = palette(crop[:, outside]) if outside.any() else np.empty((0, 3), np.float32)
     distance2 = nearest_colour(crop, surrounding)
     own = inside & (distance2 > OWN_COLOUR**2)
     if own.sum() < max(LEAST_OWN_SHARE * inside.sum(), 6):
@@ -187,8 +190,7 @@ def _edge(crop: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for channel in range(3):
         total = cv2.boxFilter(crop[channel] * weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT)
         beside[channel] = total / np.maximum(count, 1)
-    edge = ((crop - beside) ** 2).sum(axis=0)
-    # The pixel that touches the object is mixed with it: it says little.
+    edge = np.minimum(((crop - beside) ** 2).sum(axis=0), CLEAR_EDGE**2)
     touching = cv2.dilate(own.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     edge[touching | (count < 0.5)] = 0.0
     return beside, edge

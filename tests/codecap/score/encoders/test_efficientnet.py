@@ -1,0 +1,79 @@
+"""The embedded encoder against a direct call of the network, and a picture that ImageNet knows."""
+
+import numpy as np
+import pytest
+import skimage.data
+import timm
+import torch
+from codecap.score.encoders import efficientnet
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return efficientnet.load({})
+
+
+def pictures(count: int, seed: int = 0) -> list[np.ndarray]:
+    return list(np.random.default_rng(seed).integers(0, 256, (count, 224, 224, 3), np.uint8))
+
+
+def test_the_weights_are_in_the_right_places():
+    """The whole classifier, loaded the same way, sees a tabby or an Egyptian cat in a picture of a cat."""
+    model = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+    model.load_state_dict(efficientnet.renamed(efficientnet.weights(), model.state_dict()), strict=True)
+    cat = efficientnet.load({"preprocess": "crop"}).prepare(skimage.data.chelsea())
+    pixels = torch.from_numpy(cat).permute(2, 0, 1)[None].float() / 127.5 - 1
+    with torch.inference_mode():
+        likely = model.eval()(pixels).softmax(1)[0]
+    cats = [281, 282, 285]  # tabby, tiger cat, Egyptian cat
+    assert likely[cats].sum() > 0.8
+
+
+def test_equals_a_direct_call_of_the_network(encoder):
+    frames = pictures(3)
+    pixels = torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2).float() / 127.5 - 1
+    with torch.inference_mode():
+        pooled = efficientnet.network().forward_features(pixels).mean((2, 3)).numpy()
+    found = encoder.embed_frames(frames)
+    assert found.shape == (3, efficientnet.DIMENSIONS)
+    assert found.dtype == np.float32
+    assert found == pytest.approx(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), abs=1e-5)
+
+
+def test_a_video_is_the_direction_of_the_mean_over_frames(encoder):
+    frames = pictures(2)
+    pixels = torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2).float() / 127.5 - 1
+    with torch.inference_mode():
+        mean = efficientnet.network()(pixels).mean(0).numpy()
+    assert encoder.embed_video(frames) == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
+    assert np.linalg.norm(encoder.embed_video(frames)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_batches_change_nothing():
+    frames = pictures(5)
+    small, large = efficientnet.load({"batch": 2}), efficientnet.load({"batch": 8})
+    assert small.embed_frames(frames) == pytest.approx(large.embed_frames(frames), abs=1e-5)
+    assert (small.embed_frames(frames) == small.embed_frames(frames)).all()
+
+
+def test_an_empty_picture_has_a_vector_too(encoder):
+    grey = np.full((224, 224, 3), 128, np.uint8)
+    vector = encoder.embed_frames([grey])[0]
+    assert np.isfinite(vector).all()
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_squash_keeps_the_sides_that_crop_drops():
+    wide = np.zeros((100, 300, 3), np.uint8)
+    wide[:, :40] = 255
+    assert efficientnet.load({"preprocess": "squash"}).prepare(wide).max() == 255
+    assert efficientnet.load({"preprocess": "crop"}).prepare(wide).max() == 0
+
+
+def test_other_weights_are_refused():
+    tensors, model = efficientnet.weights(), timm.create_model("tf_efficientnet_lite0").state_dict()
+    name = next(iter(tensors))
+    with pytest.raises(RuntimeError, match="295 tensors for a model of 296"):
+        efficientnet.renamed({key: tensors[key] for key in tensors if key != name}, model)
+    with pytest.raises(RuntimeError, match=f"weight {name} has shape"):
+        efficientnet.renamed({**tensors, name: torch.zeros(1)}, model)
