@@ -31,7 +31,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        benchmark,
+        report_when_possible,
 
 
 rule dataset:

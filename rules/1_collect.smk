@@ -11,6 +11,8 @@ rule discover_candidates:
         candidates="results/1_collect/candidates.jsonl",
     log:
         "logs/discover_candidates.log",
+    conda:
+        "../envs/base.yaml"
     params:
         sources=config["sources"],
         offered=lambda w: plan.offered(config["sources"]),
@@ -25,6 +27,8 @@ rule fetch_originals:
         originals="results/1_collect/originals/{bucket}.jsonl",
     log:
         "logs/fetch_originals/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
     params:
         sources=config["sources"],
         this_try=this_try("fetch_originals"),
@@ -41,6 +45,8 @@ rule ingest_originals:
         "logs/ingest_originals/{bucket}.log",
     benchmark:
         "benchmarks/ingest_originals/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=120,
@@ -58,6 +64,8 @@ rule detect_shots:
         shots="results/1_collect/shots/{bucket}.jsonl",
     log:
         "logs/detect_shots/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=60,

@@ -10,6 +10,8 @@ rule filter_clips:
         verdicts="results/2_filter/{bucket}.jsonl",
     log:
         "logs/filter_clips/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=60,

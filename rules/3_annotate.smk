@@ -14,6 +14,8 @@ rule draft_annotations:
         drafts="results/3_annotate/drafts/{bucket}.jsonl",
     log:
         "logs/draft_annotations/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=120,
@@ -37,6 +39,8 @@ rule tabulate_dataset:
         annotations=directory("results/3_annotate/annotations"),
     log:
         "logs/tabulate_dataset.log",
+    conda:
+        "../envs/base.yaml"
     script:
         "../scripts/tabulate_dataset.py"
 
@@ -46,6 +50,8 @@ rule propose_annotations:
         annotations="results/3_annotate/proposed/{bucket}.jsonl",
     log:
         "logs/propose_annotations/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=120,
@@ -64,6 +70,8 @@ rule gather_annotations:
         problems="results/3_annotate/approved/{bucket}.problems.jsonl",
     log:
         "logs/gather_annotations/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
     params:
         clips=contents,
         files=lambda w: PLAN.annotation_digests(w.bucket),

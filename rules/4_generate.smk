@@ -10,6 +10,8 @@ rule generate_captions:
         "logs/generate_captions/{system}/{bucket}.log",
     benchmark:
         "benchmarks/generate_captions/{system}/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=1500,
         runtime=240,

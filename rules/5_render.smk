@@ -12,6 +12,8 @@ rule render_captions:
         "logs/render_captions/{system}/{bucket}.log",
     benchmark:
         "benchmarks/render_captions/{system}/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=2000,
         runtime=240,

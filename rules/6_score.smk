@@ -9,13 +9,6 @@ ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
 ANNOTATION_PROBLEMS = [ANNOTATIONS.replace(".jsonl", ".problems.jsonl")] if config["annotations"] == "approved" else []
 LANES = {lane: [vars(choice.metric(config, name)) for name in names] for lane, names in PLAN.lanes.items()}
 SHOTS = vars(choice.shots(config))
-HAS_OBJECTS = choice.OBJECTS_METRIC in config["metrics"]
-
-
-def tracks_of_lane(wildcards):
-    """Tracks are needed only in the lane that scores objects."""
-    needed = HAS_OBJECTS and choice.OBJECTS_METRIC in PLAN.lanes[wildcards.lane]
-    return "results/6_score/tracks/{system}/{bucket}.jsonl" if needed else []
 
 
 rule describe_references:
@@ -25,6 +18,8 @@ rule describe_references:
         "logs/describe_references/{lane}/{bucket}.log",
     benchmark:
         "benchmarks/describe_references/{lane}/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=3000,
         runtime=120,
@@ -46,6 +41,8 @@ rule prompt_objects:
         "logs/prompt_objects/{system}/{bucket}.log",
     benchmark:
         "benchmarks/prompt_objects/{system}/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=2000,
         runtime=120,
@@ -67,6 +64,8 @@ rule segment_objects:
         "logs/segment_objects/{system}/{bucket}.log",
     benchmark:
         "benchmarks/segment_objects/{system}/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=3000,
         runtime=240,
@@ -90,6 +89,8 @@ rule score_renders:
         "logs/score_renders/{lane}/{system}/{bucket}.log",
     benchmark:
         "benchmarks/score_renders/{lane}/{system}/{bucket}.tsv"
+    conda:
+        "../envs/base.yaml"
     resources:
         mem_mb=3000,
         runtime=240,

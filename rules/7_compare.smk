@@ -18,6 +18,8 @@ rule compare_systems:
         tables=directory("results/7_compare/tables"),
     log:
         "logs/compare_systems.log",
+    conda:
+        "../envs/base.yaml"
     params:
         models=PLAN.systems,
         problems=PLAN.problems,

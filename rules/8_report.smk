@@ -13,6 +13,8 @@ rule build_report:
         index="results/8_report/index.html",
     log:
         "logs/build_report.log",
+    conda:
+        "../envs/base.yaml"
     params:
         code=digest("codecap.report.site"),
         templates=plan.folder_digest(f"{workflow.basedir}/resources/report"),

@@ -1,20 +1,15 @@
 # What every stage needs: the checked configuration, the clips and their buckets, the systems, the lanes, and digests of code.
 import functools
-import os
 import sys
 from pathlib import Path
 
-LIBRARY = str(Path(workflow.basedir) / "scripts")
-sys.path.insert(0, LIBRARY)
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [LIBRARY, os.environ.get("PYTHONPATH", "")]
-)  # jobs run the code beside this Snakefile
-
+sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from codecap import config as configuration
 from codecap import plan
 from codecap.fingerprint import code_digest
 from codecap.score.engine import choice
 
+plan.run_jobs_with(Path(workflow.basedir) / "scripts")
 try:
     PLAN = plan.make(config, [Path(path) for path in workflow.configfiles])
 except plan.PlanError as error:
@@ -25,7 +20,7 @@ if workflow.is_main_process:
         print(f"codecap: left out: {problem}", file=sys.stderr)
 
 CLIP_BUCKETS = list(PLAN.buckets)
-
+HAS_OBJECTS = choice.OBJECTS_METRIC in config["metrics"]
 digest = functools.cache(code_digest)
 
 
@@ -39,13 +34,19 @@ def this_try(stage):
     return lambda wildcards: PLAN.retries.next_try("/".join([stage, *wildcards]))
 
 
-def benchmark(wildcards):
+def report_when_possible(wildcards):
     """The report, when all that its stages need is there."""
     try:
         plan.require(config, PLAN)
     except plan.PlanError as error:
         raise WorkflowError(str(error))
     return "results/8_report/index.html"
+
+
+def tracks_of_lane(wildcards):
+    """Tracks are needed only in the lane that scores objects."""
+    needed = HAS_OBJECTS and choice.OBJECTS_METRIC in PLAN.lanes[wildcards.lane]
+    return "results/6_score/tracks/{system}/{bucket}.jsonl" if needed else []
 
 
 onstart:

@@ -100,6 +100,12 @@ def require(config: Mapping[str, Any], plan: Plan) -> None:
         raise PlanError(str(error)) from error
 
 
+def run_jobs_with(library: Path) -> None:
+    """Have the jobs import the package from this folder, the one beside the Snakefile, whatever is installed."""
+    there = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(library) if not there else os.pathsep.join([str(library), there])
+
+
 def hold(folder: Path = RESULTS) -> None:
     """Let no second run work in this folder, until this process ends, however it ends.
 

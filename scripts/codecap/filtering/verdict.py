@@ -4,11 +4,12 @@ Two plain rules come first: a clip is long enough, and something changes in it. 
 gives the odds that a clip is content which code can draw.
 
 The shipped coefficients are those of `python -m codecap.filtering.fit --drawn`: logistic regression on the drawn specimens alone
-(see `specimens`), both labels weighing the same. Fitted without their own family, 48 of 54 specimens to keep and 33 of 39 to drop are
-on the right side; the others are textured tiles that scroll, windows over a photograph, globes on plain ground and point clouds.
-Only the coefficients are free of real clips: the specimens, the features in `INPUTS` and the ridge penalty were chosen out of about a
-dozen sets of features while looking at eleven third-party clips and the seven of the demo. Verdicts on those are therefore no
-measure of how good the filter is on others. Fit it again on labelled clips of your own with
+(see `specimens`), both labels weighing the same. Fitted without their own family, 48 of 54 specimens to keep and 33 of 39 to drop
+are right; the others are tiles that scroll, windows over a photograph, globes on plain ground, a flight and point clouds. Only the
+coefficients are free of real clips: the specimens, the features in `INPUTS` and the ridge penalty were chosen among nineteen sets
+of features while looking at eleven third-party clips and the seven of the demo. Verdicts on those are therefore no measure of how
+good the filter is on others, and one of them, a perspective floor in pixel art, is dropped by a hair (chance 0.47).
+Fit it again on labelled clips of your own with
 `python -m codecap.filtering.fit FOLDER`, and put what it prints into the configuration's section `filter`.
 """
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from codecap.generate.tracing.cutouts import trace_layers
+from codecap.generate.tracing.cutouts import cut
 from codecap.generate.tracing.layers import Layer
 from codecap.generate.tracing.page import page_of
 from codecap.generate.tracing.plates import Plate
-from codecap.generate.tracing.vectors import Detail
+from codecap.generate.tracing.vectors import Detail, traced
 
 PLATES_SHARE = 0.5  # of the budget: where plates would take more, they are traced coarser; all of it if nothing lies on them
 THINNED_TO = 0.4  # of the cut-outs' bytes: rather than thin them to less, they are traced coarser
-TRIED = 32  # cut-outs traced to learn how many bytes they take
+TRIED = 24  # cut-outs traced to learn how many bytes they take
 SLACK = 1.05  # times what is left of the budget: traced, then thinned exactly
 SUCCESSOR_SHARE = 0.5  # of a cut-out is lost if the one before can stay on in its place
 ALIKE_SHARE = 0.6  # of the boxes of two cut-outs together must be common to both for that
@@ -27,16 +27,15 @@ EDGE_LEVELS = 24  # grey levels between neighbours that make an outline to be dr
 
 def coarser(detail: Detail) -> list[Detail]:
     """A detail and coarser ones, each about two thirds the size of the one before."""
-    steps = [(1, 1.0, 0, detail.fine_scale), (2, 1.0, 0, detail.fine_scale), (2, 1.5, 0, 1), (3, 2.0, 0, 1), (4, 4.0, 2, 1)]
+    steps = [(1, 1.0, detail.fine_scale), (2, 1.0, detail.fine_scale), (2, 1.5, 1), (4, 2.0, 1)]
     return [
         replace(
             detail,
             speckle_px=max(detail.speckle_px, 1) * speckle if speckle > 1 else detail.speckle_px,
             layer_step=min(round(detail.layer_step * step), 128),
-            colour_bits=max(detail.colour_bits - bits, 3),
             fine_scale=fine,
         )
-        for speckle, step, bits, fine in steps
+        for speckle, step, fine in steps
     ]
 
 
@@ -54,16 +53,16 @@ def traced_within(
     levels = coarser(detail)
     room = (budget_bytes - frame) * (PLATES_SHARE if sprites else 1.0)
     for level in levels:
-        trace_layers(mp4, plates, level)
+        for layer, picture, x, y in cut(mp4, plates):
+            layer.markup = traced(picture, level, x, y)
         if sum(layer.bytes for layer in plates) <= room:
             break
     left = budget_bytes - frame - sum(layer.bytes for layer in plates)
     if sprites:
-        per_px = [_bytes_per_px(mp4, sprites, level) for level in levels]
-        chosen = _fit(layers, per_px, left)
-        kept = [layer for layer in layers if not isinstance(layer.content, Plate)]
-        for number, level in enumerate(levels):
-            trace_layers(mp4, [layer for layer in kept if chosen[id(layer)] == number], level)
+        chosen = _fit(layers, _bytes_per_px(mp4, sprites, levels), left)
+        kept = [layer for layer in layers if id(layer) in chosen]
+        for layer, picture, x, y in cut(mp4, kept):
+            layer.markup = traced(picture, levels[chosen[id(layer)]], x, y)
     page = page_of(layers, width_px, height_px, frames)
     while len(page) > budget_bytes and any(not isinstance(layer.content, Plate) for layer in layers):
         thin(layers, len(page) - budget_bytes)
@@ -75,14 +74,13 @@ def traced_within(
     return page
 
 
-def _bytes_per_px(mp4: Path, sprites: list[Layer], level: Detail) -> float:
-    """Bytes that cut-outs take at a level for each pixel of their outlines, from tracing some."""
+def _bytes_per_px(mp4: Path, sprites: list[Layer], levels: list[Detail]) -> list[float]:
+    """Bytes that cut-outs take for each pixel of their outlines, at each level, from tracing some."""
     tried = sprites[:: max(1, len(sprites) // TRIED)][:TRIED]
-    trace_layers(mp4, tried, level)
-    per_px = sum(len(layer.markup) for layer in tried) / sum(_outline_px(layer) for layer in tried)
-    for layer in tried:
-        layer.markup = ""
-    return per_px
+    sizes = np.zeros(len(levels))
+    for _, picture, x, y in cut(mp4, tried):
+        sizes += [len(traced(picture, level, x, y)) for level in levels]
+    return (sizes / sum(_outline_px(layer) for layer in tried)).tolist()
 
 
 def _fit(layers: list[Layer], per_px: list[float], room: float) -> dict[int, int]:

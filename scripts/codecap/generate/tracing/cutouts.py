@@ -1,8 +1,9 @@
-"""The second pass over a clip: cut plates and sprites out of the full-size frames and trace them."""
+"""The second pass over a clip: cut plates and sprites out of the full-size frames."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
@@ -12,11 +13,14 @@ from codecap import video
 from codecap.generate.tracing.layers import Layer
 from codecap.generate.tracing.plates import UNKNOWN, Plate
 from codecap.generate.tracing.sprites import Sprite
-from codecap.generate.tracing.vectors import Detail, traced
 
 
-def trace_layers(mp4: Path, layers: list[Layer], detail: Detail) -> None:
-    """Fill the markup of layers from a clip's frames, in one pass."""
+def cut(mp4: Path, layers: list[Layer]) -> Iterator[tuple[Layer, np.ndarray, int, int]]:
+    """Cut the pictures of layers out of a clip, in one pass.
+
+    Yields:
+        Layer, its picture as uint8 RGBA `(height, width, 4)` in pixels of the clip, and the place `x, y` of the picture's corner.
+    """
     sprites: dict[int, list[Layer]] = defaultdict(list)
     plates: dict[int, list[Layer]] = defaultdict(list)
     for layer in layers:
@@ -27,18 +31,17 @@ def trace_layers(mp4: Path, layers: list[Layer], detail: Detail) -> None:
                 if number != UNKNOWN:
                     plates[int(number)].append(layer)
     canvases: dict[int, np.ndarray] = {}
-    wanted = sorted(sprites.keys() | plates.keys())
-    for number, rgb in _frames(mp4, wanted):
+    for number, rgb in _frames(mp4, sorted(sprites.keys() | plates.keys())):
         for layer in sprites.get(number, []):
-            layer.markup = _sprite(layer, rgb, detail)
+            yield layer, _sprite(layer, rgb), layer.content.x * layer.scale, layer.content.y * layer.scale
         for layer in plates.get(number, []):
             canvas = canvases.setdefault(id(layer), _canvas(layer.content, layer.scale))
             _lay(layer.content, layer.scale, number, layer.start, rgb, canvas)
             if number == layer.content.source.max():
-                layer.markup = traced(canvases.pop(id(layer)), detail)
-    
+                yield layer, canvases.pop(id(layer)), 0, 0
 
-def _frames(mp4: Path, wanted: list[int]):
+
+def _frames(mp4: Path, wanted: list[int]) -> Iterator[tuple[int, np.ndarray]]:
     """The wanted frames of a clip, uint8 RGB, in order."""
     if not wanted:
         return
@@ -48,7 +51,7 @@ def _frames(mp4: Path, wanted: list[int]):
             yield number, video.to_rgb(frame)
 
 
-def _sprite(layer: Layer, rgb: np.ndarray, detail: Detail) -> str:
+def _sprite(layer: Layer, rgb: np.ndarray) -> np.ndarray:
     sprite, scale = layer.content, layer.scale
     height, width = sprite.mask.shape
     x, y = sprite.x * scale, sprite.y * scale
@@ -57,7 +60,7 @@ def _sprite(layer: Layer, rgb: np.ndarray, detail: Detail) -> str:
     if scale > 1:
         mask = cv2.resize(mask, (width * scale, height * scale), interpolation=cv2.INTER_LINEAR)
     alpha = np.where(mask[: piece.shape[0], : piece.shape[1]] >= 0.5, 255, 0).astype(np.uint8)
-    return traced(np.dstack([piece, alpha]), detail, x, y)
+    return np.dstack([piece, alpha])
 
 
 def _canvas(plate: Plate, scale: int) -> np.ndarray:

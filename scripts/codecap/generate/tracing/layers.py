@@ -40,8 +40,7 @@ class Layer:
     def keys(self) -> list[tuple[int, float, float]]:
         """Frame and displacement of each key position."""
         return [
-            (self.start + index, float(self.track[index, 0]), float(self.track[index, 1]))
-            for index in key_positions(self.track)
+            (self.start + index, float(self.track[index, 0]), float(self.track[index, 1])) for index in key_positions(self.track)
         ]
 
     @property

@@ -123,9 +123,7 @@ def paths(rgba: np.ndarray, detail: Detail) -> list[tuple[str, str]]:
         path_precision=0,
     )
     lift = 0 if framed is rgba else -1
-    return [
-        (colour.lower(), shortened(data, int(x), int(y) + lift)) for data, colour, x, y in PATH.findall(svg)
-    ]
+    return [(colour.lower(), shortened(data, int(x), int(y) + lift)) for data, colour, x, y in PATH.findall(svg)]
 
 
 def shortened(data: str, x: int, y: int) -> str:

@@ -182,15 +182,29 @@ def _pixels_of(box: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _edge(crop: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`beside` and `edge` of `Appearance`: pixels within `RING_PX` of the object, against the mean of its pixels near them."""
-    kernel = (2 * RING_PX + 1, 2 * RING_PX + 1)
-    weight = own.astype(np.float32)
-    count = cv2.boxFilter(weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT)
-    beside = np.zeros_like(crop)
-    for channel in range(3):
-        total = cv2.boxFilter(crop[channel] * weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT)
-        beside[channel] = total / np.maximum(count, 1)
+    """`beside` and `edge` of `Appearance`: pixels within `RING_PX` of the object, against the mean of its pixels near them.
+
+    Of the object only pixels off its rim count, which the blur has mixed with the ground, unless it is all rim.
+    """
+    small = np.ones((3, 3), np.uint8)
+    inner = cv2.erode(own.astype(np.uint8), small) > 0
+    reached = cv2.dilate(own.astype(np.uint8), np.ones((2 * RING_PX + 1, 2 * RING_PX + 1), np.uint8)) > 0
+    touching = cv2.dilate(own.astype(np.uint8), small) > 0
+    beside, count = _mean_near(crop, inner, RING_PX + 2)
+    bare = count < 0.5
+    if bare.any():
+        beside[:, bare] = _mean_near(crop, own, RING_PX + 2)[0][:, bare]
     edge = np.minimum(((crop - beside) ** 2).sum(axis=0), CLEAR_EDGE**2)
-    touching = cv2.dilate(own.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    edge[touching | (count < 0.5)] = 0.0
+    edge[touching | ~reached] = 0.0
     return beside, edge
+
+
+def _mean_near(crop: np.ndarray, chosen: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean colour `(3, h, w)` of the chosen pixels in the square around each pixel, and how many they are."""
+    kernel = (2 * reach + 1, 2 * reach + 1)
+    weight = chosen.astype(np.float32)
+    count = cv2.boxFilter(weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT)
+    total = [
+        cv2.boxFilter(plane * weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT) for plane in crop
+    ]
+    return np.stack(total) / np.maximum(count, 1), count
