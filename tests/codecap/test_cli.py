@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from codecap.config import PROJECT
 from codecap.records import Certificate, read_clips, read_record
 

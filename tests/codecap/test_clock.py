@@ -3,6 +3,7 @@
 import doctest
 
 import pytest
+
 from codecap import clock
 
 

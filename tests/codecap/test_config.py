@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from codecap import config, registry
 from codecap.score.engine import choice
 

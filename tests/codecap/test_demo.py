@@ -10,6 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+
 from codecap import demo, records, video
 from codecap.records import Annotation
 from codecap.render.browser import find_browser

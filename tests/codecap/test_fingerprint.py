@@ -1,6 +1,7 @@
 """What changes a digest of code, and what does not. Run on a package made for the test."""
 
 import pytest
+
 from codecap import fingerprint
 
 

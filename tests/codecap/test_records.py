@@ -1,6 +1,8 @@
 """Rows: what they refuse, and messages that name the place."""
 
 import pytest
+from pydantic import ValidationError
+
 from codecap.records import (
     AnnotatedObject,
     Annotation,
@@ -14,7 +16,6 @@ from codecap.records import (
     write_clips,
     write_rows,
 )
-from pydantic import ValidationError
 
 
 def clip(clip_id="A_001", **told):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap.shots import ShotSettings, detect_shots
 from codecap.video import CanonicalWriter
 

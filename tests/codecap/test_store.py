@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from codecap import store
 from codecap.store import ItemStore, StoreError, digest_of
 

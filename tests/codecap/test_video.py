@@ -8,6 +8,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+
 from codecap import video
 from codecap.video import CanonicalWriter, VideoError, VideoInfo, decoded_sha256, pad_to_even, probe, read_frames
 

@@ -3,6 +3,7 @@
 import tomllib
 
 import yaml
+
 from codecap.config import PROJECT
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from codecap import store
 from codecap.config import PROJECT
 

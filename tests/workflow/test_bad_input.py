@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+
 from codecap.config import PROJECT
 from codecap.records import AnnotatedObject, Annotation, FocalPoint, Render, read_clips, read_rows, write_clips, write_record
 

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from codecap.config import PROJECT
 from codecap.records import read_clips, write_clips
 

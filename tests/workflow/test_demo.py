@@ -6,6 +6,7 @@ import statistics
 from collections import defaultdict
 
 import pytest
+
 from codecap.config import PROJECT
 from codecap.records import Render, Score, Verdict, read_clips, read_rows
 

@@ -26,7 +26,8 @@ RANGE = (-2.0, 2.0)
 HIGHER_IS_BETTER = False  # it has a sign: the best is 0
 NEEDS: tuple[str, ...] = ()
 
-SHARED = 0.5  # least share of the frames, and of the reference's motion, that an offset leaves to compare
+SHARED_FRAMES = 0.5  # least share of the frames that an offset leaves to compare
+SHARED_MOTION = 0.25  # least share of the reference's motion that it leaves
 TOLERANCE_FRAMES = 1  # offsets that count as the same
 
 
@@ -125,7 +126,7 @@ def cosine_profile(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np
 
     Returns:
         int `(offsets,)`, positive when the second is late, ordered from 0 outwards so that ties go to the smaller one; and the
-        cosines, in [-1, 1]. An offset that leaves less than half of the first's motion has -1.
+        cosines, in [-1, 1]. An offset that leaves too little of the first's motion has -1.
 
     >>> ramp = np.array([[0.0], [0.0], [1.0], [5.0], [2.0], [2.0]])
     >>> offsets, cosine = cosine_profile(ramp, np.roll(ramp, 1, axis=0), 2)
@@ -133,7 +134,7 @@ def cosine_profile(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np
     1
     """
     frames = len(first)
-    most = min(most, int(frames * (1 - SHARED)))
+    most = min(most, int(frames * (1 - SHARED_FRAMES)))
     energy = ((first - first.mean(axis=0)) ** 2).sum()
     offsets = np.array(sorted(range(-most, most + 1), key=lambda offset: (abs(offset), offset)))
     cosine = np.full(len(offsets), -1.0)
@@ -142,6 +143,6 @@ def cosine_profile(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np
         y = second[max(offset, 0) : frames - max(-offset, 0)]
         x, y = x - x.mean(axis=0), y - y.mean(axis=0)
         left, other = (x * x).sum(), (y * y).sum()
-        if left >= SHARED * energy and left * other > 0:
+        if left >= SHARED_MOTION * energy and left * other > 0:
             cosine[place] = (x * y).sum() / np.sqrt(left * other)
     return offsets, cosine

@@ -52,6 +52,8 @@ def unfit_for_delay(clip: Clip) -> str:
         return str(why)
     offsets, cosine = lag.cosine_profile(pictures, pictures, round(LARGEST_DELAY_S * FPS))
     later = cosine[offsets >= 0][np.argsort(offsets[offsets >= 0])]
+    if len(later) <= round(LARGEST_DELAY_S * FPS) or later.min() == -1.0:
+        return f"a delay of {LARGEST_DELAY_S:g} s leaves too little of its motion"
     rise = later - np.minimum.accumulate(later)
     worst = int(np.argmax(rise))
     if rise[worst] <= RETURN:

@@ -232,16 +232,18 @@ def late(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
 
 
 def removed(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
-    """One visually unique object removed: it is missed, and no other suffers."""
+    """One visually unique object removed: it is missed, and no other suffers by it.
+
+    The others are held against the re-encoded reference, so that nothing but the removal is between the two."""
     if "object_iou" not in bench.metrics or clip.clip_id not in bench.annotations:
         yield sheet.unfit("no annotated objects", "object_iou")
         return
     annotation = bench.annotations[clip.clip_id]
-    gone, evidence = fitness.most_unique_object(clip, annotation, bench.tracks(clip, bench.same(clip)))
+    gone, evidence = fitness.most_unique_object(clip, annotation, bench.tracks(clip, bench.candidate("unchanged", clip)))
     if gone is None:
         yield sheet.unfit(evidence, "object_iou")
         return
-    whole = bench.scores(clip, bench.same(clip), ("object_iou",))
+    whole = bench.scores(clip, bench.candidate("unchanged", clip), ("object_iou",))
     rows = bench.scores(clip, bench.removed(clip, gone.name), ("object_iou",))
     others = [item.name for item in annotation.objects if item.name != gone.name]
     yield sheet.at_most(f"object_iou of {gone.name}", mean(rows, "object_iou", items=[gone.name]), 2.0, evidence)

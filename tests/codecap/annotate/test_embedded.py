@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+from pydantic import ValidationError
+
 from codecap.annotate.proposers.embedded import load
 from codecap.annotate.validate import problems
 from codecap.boxes import object_iou
 from codecap.records import Clip
 from codecap.video import CanonicalWriter
-from pydantic import ValidationError
 
 WIDTH_PX, HEIGHT_PX = 320, 180
 

@@ -1,4 +1,5 @@
 import pytest
+
 from codecap.annotate.validate import RULES, problems, unknown_clips
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from codecap.collect import CandidateError, collect_candidates, fetch_shard
 from codecap.records import Candidate
 from codecap.registry import Unavailable

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
 from codecap.collect.canonical import why_not_canonical
 from codecap.video import CanonicalWriter
 

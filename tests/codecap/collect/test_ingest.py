@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
+
 from codecap.collect.ingest import IngestSettings, ingest_file, ingest_files
 from codecap.records import read_clips
 from codecap.video import VideoError, file_sha256, probe, read_frames
-from PIL import Image
 
 MS = Fraction(1, 1000)
 NO_B_FRAMES = {"bf": "0"}

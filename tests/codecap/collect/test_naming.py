@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from codecap.collect.naming import LONGEST_ID, category_of, clip_id_of, find_videos
 from codecap.records import Clip
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import av
 import numpy as np
 import pytest
+
 from codecap.collect.picture import ToneCurve, Viewer, on_white, square_size
 
 BT601 = (0.299, 0.114)

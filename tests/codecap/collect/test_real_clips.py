@@ -13,9 +13,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
+
 from codecap.collect.ingest import ingest_file
 from codecap.video import read_frames
-from PIL import Image
 
 FOLDER = os.environ.get("CODECAP_EXTRA_CLIPS")
 NEAR = 2  # pictures before and after the expected one that it is compared with

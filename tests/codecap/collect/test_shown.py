@@ -8,9 +8,10 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from PIL import Image
+
 from codecap.collect.shown import open_video, shown_frames
 from codecap.video import VideoError
-from PIL import Image
 
 MS = Fraction(1, 1000)
 NO_B_FRAMES = {"bf": "0"}

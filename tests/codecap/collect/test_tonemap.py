@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from codecap.collect.tonemap import BT2020_TO_BT709, KNEE, moebius, to_sdr
 
 

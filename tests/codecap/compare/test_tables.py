@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from codecap.compare.columns import MetricInfo, columns_of, describe, table_sets
 from codecap.compare.comparison import Comparison, ComparisonError, SystemRow
 from codecap.compare.tables import headings_of, tabulate

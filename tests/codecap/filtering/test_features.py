@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+
 from codecap.filtering.features import (
     changed_blocks,
     covering_colours,

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap.filtering import specimens
 from codecap.filtering.features import measure_pictures
 from codecap.filtering.fit import Labelled, fit, left_out

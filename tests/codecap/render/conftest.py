@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+
 from codecap.records import Certificate
 from codecap.render import BrowserMissing, find_browser, render_page
 from codecap.video import read_frames

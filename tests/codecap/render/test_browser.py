@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from codecap.render import BrowserMissing, browser_version, find_browser, install_browser
 
 

@@ -7,6 +7,7 @@ import random
 import time
 
 import pytest
+
 from codecap.render.purity import MOST_FINDINGS, findings
 
 PNG = base64.b64encode(random.Random(1).randbytes(900)).decode()

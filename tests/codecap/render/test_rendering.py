@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap.records import Caption, Clip, Outcome
 from codecap.render import InfraError, partial_path, render_caption, render_page
 from codecap.video import CanonicalWriter, decoded_sha256, probe

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap.clock import FPS
 from codecap.compare.columns import MetricInfo
 from codecap.compare.comparison import Comparison

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from codecap.compare.comparison import Column, Estimate
 from codecap.records import FocalPoint
 from codecap.report.charts import LABEL_WIDTH, PLOT_WIDTH, plots, scale_of

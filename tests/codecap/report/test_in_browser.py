@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
+
 from codecap.render.browser import find_browser
 from codecap.report.site import build_report
-from PIL import Image
 
 CODE_BITS, CODE_PX, WIDTH_PX, HEIGHT_PX = 8, 20, 320, 180  # as the run's videos carry their frame number
 

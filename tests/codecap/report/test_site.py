@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap import video
 from codecap.clock import FPS
 from codecap.compare.comparison import ComparisonError

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap.records import Annotation, Certificate, Clip, Outcome, Render
 from codecap.score import Description, Measurement, Metric, Task
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+
 from codecap.records import AnnotatedObject, Clip
 from codecap.video import CanonicalWriter, file_sha256
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.records import Certificate, Outcome
 from codecap.score import Unscored, code_size, unique_frames
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from codecap.score import kss
 from skimage.metrics import structural_similarity
+
+from codecap.score import kss
 
 
 def flat(level: int, shape=(32, 32, 3)) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.clock import FPS
 from codecap.score import Unscored, lag
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.score import mps
 
 SEEN = np.ones((1, 1), bool)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from codecap.records import AnnotatedObject, Annotation, Clip, ObjectTrack, ObjectTracks, Outcome, Render
 from codecap.score import Task, Unscored, object_iou
 from codecap.video import CanonicalWriter

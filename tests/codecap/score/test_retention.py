@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from codecap.records import AnnotatedObject, Annotation, FocalPoint
 from codecap.score import Unscored, retention
 from codecap.score.judges import pixel

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.score import appearance, visual_similarity
 
 SETTINGS = {"encoder": "efficientnet"}

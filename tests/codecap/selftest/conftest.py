@@ -6,6 +6,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint
 from codecap.video import CanonicalWriter, file_sha256
 
@@ -42,7 +43,7 @@ def tile(colour: tuple[int, int, int], seed: int) -> np.ndarray:
 
 def path(frames: int) -> list[tuple[int, int]]:
     """Corners of a tile that runs to the right, faster and faster, while it rises."""
-    return [(8 + round(100 * (k / frames) ** 1.7), 76 - round(60 * k / frames)) for k in range(frames)]
+    return [(8 + round(100 * (k / frames) ** 1.2), 76 - round(60 * k / frames)) for k in range(frames)]
 
 
 def _tile_clip(frames: int = 60, colour: tuple[int, int, int] = (150, 40, 30), seed: int = 0) -> list[np.ndarray]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.selftest import candidates
 from codecap.video import probe, read_frames
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.records import AnnotatedObject, ObjectTrack
 from codecap.selftest import fitness
 

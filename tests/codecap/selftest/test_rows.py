@@ -1,6 +1,7 @@
 """The rows hold for sound metrics and fail for broken ones."""
 
 import pytest
+
 from codecap import config, selftest
 from codecap.registry import Unavailable
 from codecap.score import mps
@@ -18,7 +19,7 @@ def settings(*names: str) -> dict:
 
 @pytest.fixture
 def run(clip_of, tmp_path, tile_clip, tile_annotation):
-    clips = [clip_of("T_001", tile_clip()), clip_of("T_002", tile_clip(48, (30, 60, 160), seed=4)[::-1])]
+    clips = [clip_of("T_001", tile_clip()), clip_of("T_002", [255 - rgb[::-1] // 2 for rgb in tile_clip(48, seed=4)])]
     annotations = {"T_001": tile_annotation("T_001")}
 
     def do(only=FEW, metrics=CHEAP, these=clips):

@@ -80,7 +80,7 @@ class Follower:
         wrong, edges = self._unexplained(changed, placed)
         left_over = self._lasting(regions(wrong, strength, self.tolerance), edges)
         self._count_overlaps(placed)
-        placed += self._renew(index, left_over, lost)
+        placed += self._renew(index, behind, left_over, lost)
         kept = {sprite.number for sprite, _ in placed}
         for sprite, at in placed:
             sprite.track.append((at.dx, at.dy))
@@ -89,7 +89,11 @@ class Follower:
     def _place(
         self, picture: np.ndarray, changed: np.ndarray, found: list[Region]
     ) -> tuple[list[tuple[Sprite, Place]], list[tuple[Sprite, Place]]]:
-        """Lay the active sprites on the frame, the highest first. Returns those that fit, and those that do not with their best try."""
+        """Lay the active sprites on the frame, the highest first.
+
+        Returns:
+            Those that fit, and those that do not at the best place found.
+        """
         covered = np.zeros(changed.shape, bool)
         reach = 0.25 * max(changed.shape)
         placed, lost = [], []
@@ -184,6 +188,7 @@ class Follower:
     def _renew(
         self,
         index: int,
+        behind: np.ndarray,
         left_over: list[Region],
         lost: list[tuple[Sprite, Place]],
     ) -> list[tuple[Sprite, Place]]:
@@ -196,17 +201,17 @@ class Follower:
                 waiting[region.y : region.y + region.height, region.x : region.x + region.width] |= region.mask
                 continue
             self.credit -= cost
-            self._cut(index, region, lost)
+            self._cut(index, behind, region, lost)
         for sprite, place in lost:
             x0, y0, x1, y1 = place.box
             if place.share >= HELD_SHARE and (waiting[y0:y1, x0:x1] & place.seen).any():
                 held.append((sprite, place))
         return held
 
-    def _cut(self, index: int, region: Region, lost: list[tuple[Sprite, Place]]) -> None:
+    def _cut(self, index: int, behind: np.ndarray, region: Region, lost: list[tuple[Sprite, Place]]) -> None:
         picture = self.scene.pictures[index]
         place = np.s_[region.y : region.y + region.height, region.x : region.x + region.width]
-        apart = largest_channel(cv2.absdiff(picture[place], self.backdrop.picture(index)[place]))
+        apart = largest_channel(cv2.absdiff(picture[place], behind[place]))
         own = region.mask & (apart > 0.5 * self.tolerance)  # without the rim that averaging over 3x3 pixels added
         if not own.any():
             return
@@ -229,12 +234,13 @@ class Follower:
 
     def _count_overlaps(self, placed: list[tuple[Sprite, Place]]) -> None:
         """Where two sprites lie on one another, the one that agrees with the frame is the upper; from then on it is laid first."""
+        boxes = np.array([place.box for _, place in placed]).reshape(-1, 4)
         for number, (upper, place) in enumerate(placed):
-            for lower, below in placed[number + 1 :]:
+            near = (boxes[:, :2] < place.box[2:]).all(axis=1) & (boxes[:, 2:] > place.box[:2]).all(axis=1)
+            near[: number + 1] = False
+            for lower, below in (placed[other] for other in np.flatnonzero(near)):
                 x0, y0 = max(place.box[0], below.box[0]), max(place.box[1], below.box[1])
                 x1, y1 = min(place.box[2], below.box[2]), min(place.box[3], below.box[3])
-                if x0 >= x1 or y0 >= y1:
-                    continue
                 first = np.s_[y0 - place.box[1] : y1 - place.box[1], x0 - place.box[0] : x1 - place.box[0]]
                 second = np.s_[y0 - below.box[1] : y1 - below.box[1], x0 - below.box[0] : x1 - below.box[0]]
                 both = place.body[first] & below.body[second]

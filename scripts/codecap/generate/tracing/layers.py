@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Layer:
     follows: Layer | None = None
     markup: str = ""
     expected_bytes: float = 0.0
+    _keys: tuple[np.ndarray, list[tuple[int, float, float]]] | None = field(default=None, repr=False)
 
     @property
     def keys(self) -> list[tuple[int, float, float]]:

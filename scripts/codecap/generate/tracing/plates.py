@@ -1,4 +1,4 @@
-"""Background plates: what lies behind everything that moves in a scene, standing still or drifting, put together from its frames."""
+"""Background plates: what lies behind all that moves in a scene, standing still or drifting, put together from its frames."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _order(scene: Scene, plates: list[Plate], chosen: list[int], shape: tuple[in
 
 
 def _needed(scene: Scene, below: Backdrop, plate: Plate, above: list[Plate], chosen: list[int]) -> Plate:
-    """A plate, left open where it is not more often right than what is below; frames in which a higher one hides it do not count."""
+    """A plate, left open where it is not more often right than what is below; where a higher one hides it does not count."""
     gain, shown = np.zeros(plate.opaque.shape, np.int32), np.zeros(plate.opaque.shape, np.int32)
     height, width = below.shape
     for index in chosen:

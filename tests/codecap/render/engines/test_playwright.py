@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 import psutil
 import pytest
+from PIL import Image
+
 from codecap.records import Outcome
 from codecap.render import partial_path
 from codecap.video import probe
-from PIL import Image
 
 FINE = "<body>fine<script>window.seek = t => { document.body.textContent = t }</script>"
 FAILURES = {

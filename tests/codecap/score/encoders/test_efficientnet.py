@@ -5,6 +5,7 @@ import pytest
 import skimage.data
 import timm
 import torch
+
 from codecap.score.encoders import efficientnet
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from codecap.records import AnnotatedObject
 from codecap.score.prompters import match
 

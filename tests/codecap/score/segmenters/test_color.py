@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from codecap import boxes
 from codecap.records import ObjectPrompt, PromptFrame
 from codecap.score.segmenters import color

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from codecap.score.segmenting.appearance import look_at, palette
 from codecap.score.segmenting.pictures import Picture, backward, forward
 from codecap.score.segmenting.placing import best_places, match_near, part_at

@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 import pytest
+
 from codecap.score.trackers import lk
 
 
