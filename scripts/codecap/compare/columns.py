@@ -40,13 +40,10 @@ def describe(names: Iterable[str]) -> list[MetricInfo]:
     told = []
     for name in names:
         module = registry.load("score", name)
-        lowest, highest = (end if end is not None and math.isfinite(end) else None for end in module.RANGE)
+        lowest, highest = (end if math.isfinite(end) else None for end in module.RANGE)
         needs = set(module.NEEDS)
         items: Items = "objects" if "tracks" in needs else "focal_points" if "annotation" in needs else ""
-        better = module.HIGHER_IS_BETTER
-        if better is False and lowest is not None and lowest < 0:
-            better = None  # a signed deviation, best at 0: the least of it is not the best
-        told.append(MetricInfo(name, module.LABEL, module.UNIT, lowest, highest, better, items))
+        told.append(MetricInfo(name, module.LABEL, module.UNIT, lowest, highest, module.HIGHER_IS_BETTER, items))
     return told
 
 

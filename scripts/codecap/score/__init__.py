@@ -7,8 +7,8 @@ and one of the candidate. So a clip is decoded once however many metrics there a
 A metric's module has:
     NAME                 its name, as in the config and in `Score.metric`
     LABEL                how a table heads it
-    UNIT, RANGE          unit ("" when it has none) and (lowest, highest) value
-    HIGHER_IS_BETTER
+    UNIT, RANGE          unit ("" when it has none) and (lowest, highest) value, infinite where there is no end
+    HIGHER_IS_BETTER     None for a number that only describes; a failed task is 0 only where it is True
     NEEDS                what determines its value beside the two videos: some of "annotation", "tracks", "page"
     Settings             a record of its settings, with their defaults; unknown ones are refused
     load(settings)       the `Metric`; called once a shard, and only when something has to be computed

@@ -11,7 +11,7 @@ from codecap.score import Description, Measurement, Shots, Task, Unscored
 NAME = "code_size"
 LABEL = "Code size"
 UNIT = "bytes"
-RANGE = (0.0, None)
+RANGE = (0.0, float("inf"))
 HIGHER_IS_BETTER = False
 NEEDS: tuple[str, ...] = ("page",)
 

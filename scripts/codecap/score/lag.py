@@ -23,7 +23,7 @@ NAME = "lag"
 LABEL = "Lag"
 UNIT = "s"
 RANGE = (-2.0, 2.0)
-HIGHER_IS_BETTER = False  # it has a sign: the best is 0
+HIGHER_IS_BETTER = None  # it has a sign: the best is 0
 NEEDS: tuple[str, ...] = ()
 
 SHARED_FRAMES = 0.5  # least share of the frames that an offset leaves to compare

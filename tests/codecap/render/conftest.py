@@ -38,7 +38,7 @@ def browser() -> Path:
 
 
 @pytest.fixture
-def render(browser: Path, tmp_path: Path) -> Callable[..., Rendered]:  # noqa: ARG001 - skips without one
+def render(browser: Path, tmp_path: Path) -> Callable[..., Rendered]:
     """Render the text of a page; afterwards none of the processes that the render started may be there."""
 
     def rendered(html: str, frames: int = 4, name: str = "page", size=(WIDTH_PX, HEIGHT_PX), **settings) -> Rendered:

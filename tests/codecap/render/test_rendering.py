@@ -161,7 +161,7 @@ def test_settings_are_checked(tmp_path):
         render_page(page, 0, 64, 64, tmp_path / "out.mp4")
 
 
-def test_a_full_disk_is_our_failure(browser, tmp_path):  # noqa: ARG001 - skips without one
+def test_a_full_disk_is_our_failure(browser, tmp_path):
     page, disk = tmp_path / "page.html", tmp_path / "disk"
     page.write_text("<canvas id=c></canvas><script>window.seek = t => { c.width = c.width }</script>")
     disk.mkdir()
@@ -209,7 +209,7 @@ def test_a_video_caption_of_another_length_or_no_video_fails_with_the_reason(tmp
         assert not (tmp_path / "out.mp4").exists()
 
 
-def test_a_code_caption_is_rendered_at_its_reference_s_length_and_size(browser, tmp_path):  # noqa: ARG001
+def test_a_code_caption_is_rendered_at_its_reference_s_length_and_size(browser, tmp_path):
     clip = clip_of(tmp_path / "clip.mp4", [10, 20, 30])
     page = tmp_path / "page.html"
     page.write_text("<script>window.seek = t => {}</script>")

@@ -189,7 +189,8 @@ def test_boxes_are_drawn_where_objects_are(page, report: Path) -> None:
 def test_a_focal_point_jumps_to_its_start(page, report: Path) -> None:
     open_clip(page, report, "A_000")
     page.locator("button.jump.link").nth(3).click()
-    settle(page, 25)  # the last point starts at 60/24/2 - 0.2 = 1.05 s
+    settle(page, 25)  # waits for that frame: the last point starts at 60/24/2 - 0.2 = 1.05 s
+    assert page.locator("button.jump.link").nth(3).is_visible()
 
 
 def test_hostile_text_does_nothing(page, report: Path) -> None:

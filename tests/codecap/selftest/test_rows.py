@@ -46,18 +46,18 @@ def test_sound_metrics_hold(run):
 
 
 def test_a_judge_that_praises_everything_is_caught(run, monkeypatch):
-    monkeypatch.setattr(pixel, "points_for", lambda value: 5)  # noqa: ARG005
+    monkeypatch.setattr(pixel, "points_for", lambda value: 5)
     failed = {(check.row, check.what) for check in run(only=["black", "frozen"], metrics=["retention"]) if not check.held}
     assert failed == {("black", "retention"), ("frozen", "dynamic retention")}
 
 
 def test_a_metric_that_counts_no_direction_is_caught(run, monkeypatch):
-    monkeypatch.setattr(mps, "agreement", lambda first, second, valid, moving: mps.Agreement(1.0, 1, 1))  # noqa: ARG005
+    monkeypatch.setattr(mps, "agreement", lambda first, second, valid, moving: mps.Agreement(1.0, 1, 1))
     failed = {(check.row, check.what) for check in run(only=["frozen", "reversed"], metrics=["mps"]) if not check.held}
     assert failed == {("frozen", "mps_strict"), ("reversed", "mps")}
 
 
-def test_a_clip_that_cannot_show_a_row_is_named(run, clip_of, tmp_path, tile_clip):  # noqa: ARG001
+def test_a_clip_that_cannot_show_a_row_is_named(run, clip_of, tmp_path, tile_clip):
     still = clip_of("T_still", tile_clip()[:1] * 30)
     checks = run(only=["reversed", "late", "other_clip", "shifted", "removed"], these=[still])
     assert {check.row for check in checks} == {"reversed", "late", "other_clip", "shifted", "removed"}

@@ -1,6 +1,8 @@
-"""Common motion: the displacements that large parts of a scene share, found from tracked points (scrolling, panning, parallax)."""
+"""Drift: motion that large parts of a scene share, such as scrolling, panning and parallax, found from tracked points."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -36,7 +38,7 @@ def find_drifts(pictures: list[np.ndarray], tolerance: float) -> list[np.ndarray
     Returns:
         Each float `(frames, 2)`: displacement x, y since the first frame, in pixels; the one of most points first.
     """
-    busy = sum(changed_blocks(a, b, tolerance).mean() > BUSY_SHARE for a, b in zip(pictures, pictures[1:], strict=False))
+    busy = sum(changed_blocks(before, after, tolerance).mean() > BUSY_SHARE for before, after in pairwise(pictures))
     if busy < FEWEST_FRAMES:
         return []
     points = track_points(pictures)

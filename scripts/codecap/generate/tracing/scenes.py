@@ -13,7 +13,7 @@ import numpy as np
 
 from codecap import video
 from codecap.generate.tracing.differences import changed_blocks
-from codecap.generate.tracing.scrolling import shift_between
+from codecap.generate.tracing.shift import shift_between
 
 SEARCHED_PX = 640 * 400  # analysis is made on pictures of about this area
 SUDDEN = 2.5  # times the largest mean difference of the frames just before: a cut, not motion that is fast all along

@@ -130,9 +130,7 @@ def _prompt_frame(item: KnownObject, one: Told, clip: Clip, grow: np.ndarray) ->
     inside = box[0] <= point[0] < box[2] and box[1] <= point[1] < box[3]
     twins = sample.twins_xy + (centre(one.match.box_xyxy) - sample.centre_xy)
     negative = [
-        tuple(float(v) for v in twin * grow[:2])
-        for twin in twins
-        if 0 <= twin[0] < clip.width_px and 0 <= twin[1] < clip.height_px
+        tuple(float(v) for v in twin * grow[:2]) for twin in twins if 0 <= twin[0] < clip.width_px and 0 <= twin[1] < clip.height_px
     ]
     return PromptFrame(
         frame=one.frame,

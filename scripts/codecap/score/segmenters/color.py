@@ -17,9 +17,13 @@ from codecap.boxes import iou
 from codecap.clock import frames_between
 from codecap.records import ObjectPrompt, ObjectTrack
 from codecap.score.segmenting import pictures
-from codecap.score.segmenting.following import NOT_SEEN, Follower, Look, Sighting, has_twin, learn
+from codecap.score.segmenting.following import NOT_SEEN, Follower, Look, Sighting, learn, twin_distance
 
-TWIN_CHECK_FRAMES = 24  # an object is compared with the rest of the picture this often
+TWIN_CHECK_FRAMES = 24  # an object is compared with the rest of the picture this often,
+TWIN_CHECK_QUALITY = 0.8  # when it is surely there
+BRIDGED_FRAMES = (
+    8  # between two prompts so near, an object that is seen on neither way is taken to go straight from one to the other
+)
 
 
 def load(settings: Mapping[str, object]) -> ColorSegmenter:
@@ -64,7 +68,7 @@ class _Course:
     looks: dict[int, Look | None] = field(default_factory=dict)
     onward: dict[int, Sighting] = field(default_factory=dict)
     back: dict[int, Sighting] = field(default_factory=dict)
-    twins: bool = False
+    twin_px: float | None = None  # distance of the nearest look-alike that was seen
 
     @classmethod
     def of(cls, prompt: ObjectPrompt, frames: int) -> _Course:
@@ -95,11 +99,15 @@ class _Course:
             self.looks[frame] = learn(picture, self.anchors[frame])
         return self.looks[frame]
 
+    def note_twin(self, distance_px: float | None) -> None:
+        if distance_px is not None:
+            self.twin_px = min(distance_px, self.twin_px or distance_px)
+
     def at(self, frame: int) -> tuple[float, float, float, float] | None:
         """The box of a frame: of two ways, the one whose quality and nearness to its prompt say more."""
         onward, back = self.onward.get(frame, NOT_SEEN), self.back.get(frame, NOT_SEEN)
         if onward.box_xyxy is None or back.box_xyxy is None:
-            return onward.box_xyxy or back.box_xyxy
+            return onward.box_xyxy or back.box_xyxy or self._bridge(frame)
         before = max(anchor for anchor in self.anchors if anchor <= frame)
         after = min(anchor for anchor in self.anchors if anchor >= frame)
         if before == after:
@@ -109,9 +117,18 @@ class _Course:
             return onward.box_xyxy if part <= 0.5 else back.box_xyxy
         return onward.box_xyxy if onward.quality - part >= back.quality - (1 - part) else back.box_xyxy
 
+    def _bridge(self, frame: int) -> tuple[float, float, float, float] | None:
+        before = max((anchor for anchor in self.anchors if anchor < frame), default=None)
+        after = min((anchor for anchor in self.anchors if anchor > frame), default=None)
+        if before is None or after is None or after - before > BRIDGED_FRAMES:
+            return None
+        part = (frame - before) / (after - before)
+        box = (1 - part) * self.anchors[before] + part * self.anchors[after]
+        return tuple(float(edge) for edge in box)
+
     def track(self, frames: int) -> ObjectTrack:
         status, detail = self.prompt.status, self.prompt.detail
-        if status == "found" and self.twins:
+        if status == "found" and self.twin_px is not None:
             status, detail = "ambiguous", "look-alikes in the picture; followed by where it is"
         boxes = [self.at(frame) if self.wanted[frame] else None for frame in range(frames)]
         if status != "absent" and self.anchors and not any(boxes):
@@ -136,11 +153,12 @@ def _run(
                 look = course.look(frame, picture)
                 if look is None:
                     continue
-                if find_twins and not course.twins:
-                    course.twins = has_twin(picture, look, look.box_xyxy)
-                followers[number] = follower = Follower(look, course.twins)
+                if find_twins:
+                    course.note_twin(twin_distance(picture, look, look.box_xyxy))
+                followers[number] = follower = Follower(look, course.twin_px)
                 seen[number][frame] = follower.start(picture)
             elif follower is not None:
                 seen[number][frame] = sighting = follower.step(picture)
-                if find_twins and frame % TWIN_CHECK_FRAMES == 0 and not course.twins and sighting.quality > 0.8:
-                    course.twins = follower.twins = has_twin(picture, follower.look, follower.box)
+                if find_twins and frame % TWIN_CHECK_FRAMES == 0 and sighting.quality > TWIN_CHECK_QUALITY:
+                    course.note_twin(twin_distance(picture, follower.look, follower.box))
+                    follower.twin_px = course.twin_px

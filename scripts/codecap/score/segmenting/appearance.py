@@ -204,7 +204,5 @@ def _mean_near(crop: np.ndarray, chosen: np.ndarray, reach: int) -> tuple[np.nda
     kernel = (2 * reach + 1, 2 * reach + 1)
     weight = chosen.astype(np.float32)
     count = cv2.boxFilter(weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT)
-    total = [
-        cv2.boxFilter(plane * weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT) for plane in crop
-    ]
+    total = [cv2.boxFilter(plane * weight, -1, kernel, normalize=False, borderType=cv2.BORDER_CONSTANT) for plane in crop]
     return np.stack(total) / np.maximum(count, 1), count

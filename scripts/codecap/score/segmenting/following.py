@@ -26,6 +26,7 @@ STILL_MEAN, STILL_MOST = 1.0, 12.0  # levels: a region that changed less has not
 LEAST_PART, PART_STEP = 0.15, 0.35  # share that is left to see of a covered object, and the most that goes from frame to frame
 STRETCHES = (0.94, 1.065)
 REACH = 0.75  # of the object's longer side, and the last step besides
+TWIN_REACH = 0.6  # of the way to the nearest look-alike
 MOST_REACH = 2.0  # times more after some frames without it
 PULL = 0.15
 MEMORY = 4  # looks, of a thing that goes through phases
@@ -92,9 +93,16 @@ def places(picture: Picture, look: Look, count: int, least: float) -> list[Match
     return sorted(found, key=lambda match: -match.likeness)
 
 
-def has_twin(picture: Picture, look: Look, box_xyxy: np.ndarray) -> bool:
-    """Whether another place of the picture looks like the object in the box."""
-    return any(iou(place.box_xyxy, box_xyxy) < 0.3 for place in places(picture, look, count=5, least=TWIN))
+def twin_distance(picture: Picture, look: Look, box_xyxy: np.ndarray) -> float | None:
+    """How far the nearest other place of the picture is that looks like the object in the box; None without any.
+
+    Returns:
+        Pixels of the frame between the centres.
+    """
+    others = [place.box_xyxy for place in places(picture, look, count=5, least=TWIN) if iou(place.box_xyxy, box_xyxy) < 0.3]
+    if not others:
+        return None
+    return min(float(np.linalg.norm(_centre_step(np.asarray(box_xyxy), other)[:2])) for other in others)
 
 
 @dataclass
@@ -102,11 +110,11 @@ class Follower:
     """Follows one object from a frame where its box is known, one way in time.
 
     Attributes:
-        twins: it is one of several look-alikes; once lost it is not looked for elsewhere.
+        twin_px: distance of its nearest look-alike, when it has any: then it is not looked for that far away, nor, once it is lost, elsewhere.
     """
 
     look: Look
-    twins: bool
+    twin_px: float | None
     box: np.ndarray = field(init=False)
     velocity: np.ndarray = field(init=False)
     memory: list[Appearance] = field(init=False, default_factory=list)  # its latest other looks, the last one first
@@ -132,7 +140,7 @@ class Follower:
         if self._before is not None and _still(region, self._before):
             self.velocity = np.zeros(4)
             return self._sighting(picture)
-        if self.twins and self.lost > PATIENCE:
+        if self.twin_px is not None and self.lost > PATIENCE:
             return NOT_SEEN
         match, piece = self._near(picture)
         if match.likeness < AGAIN if self.lost else match.quality < PRESENT:
@@ -151,7 +159,9 @@ class Follower:
         size = float(max(self.box[2] - self.box[0], self.box[3] - self.box[1]))
         speed = float(np.abs(self.velocity).max())
         reach = max(REACH * min(size, 120.0), LEAST_REACH_PX) + speed
-        if self.lost and not self.twins:
+        if self.twin_px is not None:
+            reach = max(min(reach, TWIN_REACH * self.twin_px), LEAST_REACH_PX)
+        elif self.lost:
             reach *= min(1 + 0.1 * self.lost, MOST_REACH)
         best = match_near(picture, self.look.fine, guess, reach, PULL)
         if _sure(best):
@@ -196,9 +206,10 @@ class Follower:
 
     def _patch_quality(self, patch: Patch) -> float:
         """0.6 x agreement of the colours with the prompt's + 0.4 x continuity of the size; 0 when the size jumps."""
-        before, after = self.box[2:] - self.box[:2], (patch.box_xyxy + self.look.margin_xyxy)[2:] - (
-            patch.box_xyxy + self.look.margin_xyxy
-        )[:2]
+        before, after = (
+            self.box[2:] - self.box[:2],
+            (patch.box_xyxy + self.look.margin_xyxy)[2:] - (patch.box_xyxy + self.look.margin_xyxy)[:2],
+        )
         box_ratio = float(np.prod(np.minimum(before, after) / np.maximum(np.maximum(before, after), 1e-6)))
         ratio = min(box_ratio, min(patch.area_px, self.area_px) / max(patch.area_px, self.area_px, 1))
         if ratio < (PATCH_STEP_UNIQUE if self.look.colours_unique else PATCH_STEP):
@@ -209,7 +220,7 @@ class Follower:
         """A jump, or the way back of what had left the picture. What vanished inside it is not looked for in other places:
         that is how the next thing of its kind is taken for it."""
         inside = clipped(self.box, picture.width_px, picture.height_px)
-        if self.twins or (self.lost and inside is not None and _whole(self.box, inside)):
+        if self.twin_px is not None or (self.lost and inside is not None and _whole(self.box, inside)):
             return None
         found = places(picture, self.look, count=3, least=ELSEWHERE)
         return found[0] if found else None

@@ -100,9 +100,7 @@ def best_places(picture: Picture, appearance: Appearance, count: int, least: flo
     planes = picture.planes(appearance.level)
     height, width = appearance.size
     margin_y, margin_x = height // 2, width // 2
-    window, seen = _window(
-        planes, -margin_y, -margin_x, planes.shape[1] + 2 * margin_y, planes.shape[2] + 2 * margin_x
-    )
+    window, seen = _window(planes, -margin_y, -margin_x, planes.shape[1] + 2 * margin_y, planes.shape[2] + 2 * margin_x)
     if window.shape[1] < height or window.shape[2] < width:
         return []
     explained = explained_map(window, seen, appearance)

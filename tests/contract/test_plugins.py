@@ -1,0 +1,101 @@
+"""Every plugin keeps its folder's protocol, and the registry finds it by name and nothing else."""
+
+import inspect
+import math
+import subprocess
+import sys
+
+import pytest
+
+from codecap import config, registry
+from codecap.config import PROJECT
+
+METRICS = registry.available("score")
+FAMILIES = {
+    "score.encoders": ("prepare", "embed_frames", "embed_video"),
+    "score.prompters": ("prompt",),
+    "score.segmenters": ("segment",),
+    "score.trackers": ("prepare", "seed", "track"),
+    "score.judges": ("watch", "judge"),
+    "annotate.proposers": ("propose",),
+    "generate.harnesses": ("version", "caption"),
+}
+BACKENDS = [(family, name) for family in FAMILIES for name in registry.available(family)]
+SETTINGS = {("generate.harnesses", "vtrace"): {"mode": "blank"}}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_says_what_it_is(name):
+    module = registry.load("score", name)
+    assert name == module.NAME
+    assert module.LABEL and isinstance(module.UNIT, str)
+    lowest, highest = module.RANGE
+    assert lowest < highest and not math.isnan(lowest)
+    assert module.HIGHER_IS_BETTER in (True, False, None)
+    assert set(module.NEEDS) <= {"annotation", "tracks", "page"}
+    assert all(field.description or module.Settings.__doc__ for field in module.Settings.model_fields.values())
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_refuses_unknown_settings(name):
+    with pytest.raises(registry.Unavailable, match="no_such_setting"):
+        registry.make("score", name, {"no_such_setting": 1})
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_of_the_demo_loads_and_keeps_the_protocol(name):
+    from codecap.score.engine import choice
+
+    settings = config.load(PROJECT / "config" / "demo.yaml")
+    metric = registry.make("score", name, choice.metric(settings, name).settings)
+    assert isinstance(metric.protocol, str) and metric.protocol
+    assert isinstance(metric.proxy, bool)
+    for method in ("watch_reference", "watch_candidate", "compare"):
+        assert callable(getattr(metric, method))
+
+
+@pytest.mark.parametrize(("family", "name"), BACKENDS)
+def test_a_backend_keeps_the_protocol(family, name):
+    plugin = registry.make(family, name, SETTINGS.get((family, name), {}))
+    assert isinstance(plugin.protocol, str) and plugin.protocol
+    if family.startswith("score."):
+        assert plugin.proxy is True  # all that this version has are stand-ins
+    for method in FAMILIES[family]:
+        assert callable(getattr(plugin, method))
+
+
+@pytest.mark.parametrize(("family", "name"), BACKENDS)
+def test_a_backend_refuses_unknown_settings(family, name):
+    with pytest.raises(registry.Unavailable, match="no_such_setting"):
+        registry.make(family, name, {**SETTINGS.get((family, name), {}), "no_such_setting": 1})
+
+
+def test_an_unknown_plugin_names_those_there_are():
+    with pytest.raises(registry.Unavailable, match=r"no score.encoders called 'dinov9'; this version has: efficientnet"):
+        registry.load("score.encoders", "dinov9")
+
+
+def test_planning_loads_no_heavy_library():
+    """Snakemake reads the plan in every cluster job: it must not import torch to do so."""
+    code = "import sys; from codecap import plan; from codecap.score.engine import choice; from codecap import config;"
+    code += "from pathlib import Path; choice.check(config.load(Path(sys.argv[1])));"
+    code += "print(sorted({'torch', 'timm', 'skimage', 'scenedetect', 'playwright', 'matplotlib'} & set(sys.modules)))"
+    demo = str(PROJECT / "config" / "demo.yaml")
+    told = subprocess.run([sys.executable, "-c", code, demo], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == "[]"
+
+
+def test_every_rule_has_its_script_and_every_script_its_rule():
+    rules = {
+        line.split()[1].rstrip(":")
+        for path in (PROJECT / "rules").glob("*.smk")
+        for line in path.read_text().splitlines()
+        if line.startswith("rule ")
+    }
+    assert {path.stem for path in (PROJECT / "scripts").glob("*.py")} == rules
+
+
+def test_scripts_do_nothing_when_imported():
+    for path in (PROJECT / "scripts").glob("*.py"):
+        tree = inspect.cleandoc(path.read_text())
+        assert '\nif "snakemake" in globals():\n' in tree, path
