@@ -248,6 +248,23 @@ def store_verify(config: Config = EMBEDDED) -> None:
     raise typer.Exit(1 if problems else 0)
 
 
+@store.command("log")
+def store_log(config: Config = EMBEDDED, as_json: AsJson = False) -> None:
+    """Count what was ever made, a line a stage and system. What was found in the store is not made again and not counted."""
+    from collections import Counter
+
+    from codecap.store import made
+
+    with job.running():
+        roots = configuration.load(config)["store"]
+        entries = [entry for root in ("durable", "bulk") for entry in made(Path(roots[root]))]
+    if as_json:
+        typer.echo(json.dumps(entries))
+        return
+    for (stage, system), count in sorted(Counter((entry["stage"], entry["system"]) for entry in entries).items()):
+        typer.echo(f"{count:6} {stage:28} {system}")
+
+
 @demo.command("build")
 def demo_build(
     names: Annotated[list[str] | None, typer.Argument(help="Clip ids; all by default.")] = None,

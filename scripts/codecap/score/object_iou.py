@@ -1,8 +1,8 @@
 """Object-level spatio-temporal IoU: how well the reference's objects are where and when they should be.
 
-Source: CodeCap-Bench, section 3.1. **Ours** where it leaves room: an object's score is the mean IoU over the frames where either its reference box or its
-candidate box is there (0 where one is missing); one that is absent from the candidate scores 0. Prompter and segmenter have run before:
-here only boxes are compared.
+Source: CodeCap-Bench, section 3.1. **Ours** where it leaves room: an object's score is the mean IoU over the frames where either
+its reference box or its candidate box is there (0 where one is missing); one that is absent from the candidate scores 0.
+Prompter and segmenter have run before: here only boxes are compared.
 """
 
 from __future__ import annotations

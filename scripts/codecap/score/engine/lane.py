@@ -12,7 +12,7 @@ import numpy as np
 from codecap import registry, video
 from codecap import shots as shot_detection
 from codecap.records import Annotation, Clip, ObjectTracks, Outcome, Render, Row, Score
-from codecap.score import Description, Measurement, Metric, Shots, Task, Unreached, Unscored
+from codecap.score import Description, Measurement, Metric, Shots, Task, Unreached, Unscored, Watcher
 from codecap.score.engine.choice import Choice
 from codecap.score.engine.watching import watch
 from codecap.store import Draft, Item, ItemStore, digest_of
@@ -65,21 +65,23 @@ class Lane:
         return [(first, stop) for first, stop in found.value]
 
     def describe(self, clip: Clip, shots: Shots, names: Iterable[str]) -> dict[str, Item]:
-        """The descriptions that these metrics have of a reference, from the store or by one decoding pass for all missing ones."""
+        """The descriptions that these metrics have of a reference, from the store or by one decoding pass for all missing ones.
+
+        A metric that needs no picture of the reference has none.
+        """
         items, watchers = {}, {}
         for name in names:
             store = self._descriptions[name]
             found = store.get(REFERENCE, clip.clip_id, store.key(clip.sha256))
             if found is not None:
                 items[name] = found
-            else:
-                watchers[name] = self.metric(name).watch_reference(clip, shots)
-        watch(clip.mp4, clip, [watcher for watcher in watchers.values() if watcher is not None])
+            elif (watcher := self.metric(name).watch_reference(clip, shots)) is not None:
+                watchers[name] = watcher
+        watch(clip.mp4, clip, list(watchers.values()))
         for name, watcher in watchers.items():
-            kept = {} if watcher is None else watcher.result()
             store = self._descriptions[name]
             items[name] = store.get_or_make(
-                REFERENCE, clip.clip_id, store.key(clip.sha256), lambda draft, kept=kept: _save(draft.file("npz"), kept)
+                REFERENCE, clip.clip_id, store.key(clip.sha256), lambda draft, watcher=watcher: _save(draft.file("npz"), watcher)
             )
         return items
 
@@ -97,7 +99,8 @@ class Lane:
         return [row for name in self.choices for row in rows[name]]
 
     def _made(self, task: Task, names: list[str], keys: Mapping[str, str]) -> dict[str, list[Score]]:
-        described = {name: _load(item) for name, item in self.describe(task.clip, task.shots, names).items()}
+        items = self.describe(task.clip, task.shots, names)
+        described = {name: _load(items[name]) if name in items else {} for name in names}
         watchers = {name: self.metric(name).watch_candidate(task.clip, task.shots, described[name]) for name in names}
         try:
             watch(task.render.mp4, task.clip, [watcher for watcher in watchers.values() if watcher is not None])
@@ -217,7 +220,8 @@ def annotation_digest(annotation: Annotation | None) -> str:
     return "none" if annotation is None else digest_of(annotation.model_dump(mode="json", exclude={"reviews", "proposer"}))
 
 
-def _save(npz: Path, description: Description) -> Any:
+def _save(npz: Path, watcher: Watcher) -> list[str]:
+    description = watcher.result()
     with npz.open("wb") as file:
         np.savez_compressed(file, **description)
     return sorted(description)

@@ -1,1 +1,1 @@
-"""How the embedded prompter finds a reference's objects in a candidate: what they look like when, where they are, which is which."""
+"""How the embedded prompter finds a reference's objects in a candidate: their looks over time, their places, which is which."""

@@ -1,14 +1,13 @@
 """Prompter `match`: finds the reference's objects in a candidate by how they look there, without a model. A stand-in for an MLLM.
 
-On a grid of frames each object's look in the reference is searched in the candidate at the same time, near its place first, then in the whole picture.
-Look-alikes are told apart by where they are, after the step by which the objects without look-alikes have moved; where that does not
-tell, an object is `ambiguous`, never guessed.
+On a grid of frames each object's look in the reference is searched in the candidate at the same time, near its place first,
+then in the whole picture. Look-alikes are told apart by where they are, after the step by which the objects without look-alikes
+have moved; where that does not tell, an object is `ambiguous`, never guessed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2

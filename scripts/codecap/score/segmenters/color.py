@@ -1,8 +1,8 @@
 """Segmenter `color`: follows objects by their pixels, edges and colours, without weights. A stand-in for SAM.
 
-Each prompted frame teaches how the object looks; from it the object is followed forward to the end and backward to the start, and where two prompts
-frame a stretch of video, the better of both ways counts. It follows rigid objects closely, deforming ones as far as their colour is
-their own, and it cannot tell look-alikes apart but by where they are: their tracks are `ambiguous`.
+Each prompted frame teaches how the object looks; from it the object is followed forward to the end and backward to the start,
+and where two prompts frame a stretch of video, the better of both ways counts. It follows rigid objects closely, deforming ones
+as far as their colour is their own, and it cannot tell look-alikes apart but by where they are: their tracks are `ambiguous`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One object from frame to frame: predicted, looked for near there in its first and its latest look, and as a patch of its colours."""
+"""One object from frame to frame: looked for near its predicted place in its first and latest looks, and as a patch of colours."""
 
 from __future__ import annotations
 
@@ -110,7 +110,8 @@ class Follower:
     """Follows one object from a frame where its box is known, one way in time.
 
     Attributes:
-        twin_px: distance of its nearest look-alike, when it has any: then it is not looked for that far away, nor, once it is lost, elsewhere.
+        twin_px: distance of its nearest look-alike, when it has any: then it is not looked for that far away, and not elsewhere
+            once it is lost.
     """
 
     look: Look

@@ -1,0 +1,159 @@
+"""The lane runner: one decoding a video, each metric's items apart, nothing loaded on a full hit. On small clips made here."""
+
+import types
+
+import numpy as np
+import pytest
+
+from codecap import registry, store, video
+from codecap.records import Clip, Outcome, Render
+from codecap.score import Measurement, Task, Unreached, Unscored
+from codecap.score.engine import lane as lanes
+from codecap.score.engine.choice import Choice
+from codecap.score.engine.lane import Lane
+from codecap.score.engine.single import clip_of
+from codecap.score.engine.watching import watch
+from codecap.video import CanonicalWriter
+
+
+def written(path, levels, size=(64, 48)):
+    with CanonicalWriter(path, *size) as writer:
+        for level in levels:
+            writer.add(np.full((size[1], size[0], 3), level, np.uint8))
+    return clip_of(path, path.stem)
+
+
+class Levels:
+    """Keeps the mean grey of the frames it wants."""
+
+    def __init__(self, wanted=None):
+        self.wanted, self.seen = wanted, {}
+
+    def see(self, frame, rgb):
+        assert rgb.shape == (48, 64, 3) and rgb.dtype == np.uint8
+        self.seen[frame] = round(float(rgb.mean()))
+
+    def result(self):
+        return {"frames": np.array(list(self.seen)), "levels": np.array(list(self.seen.values()))}
+
+
+class GreyDifference:
+    protocol, proxy = "mean grey", False
+
+    def __init__(self, fails=None):
+        self.fails = fails
+
+    def watch_reference(self, clip, shots):
+        return Levels()
+
+    def watch_candidate(self, clip, shots, reference):
+        return Levels()
+
+    def compare(self, reference, candidate, task):
+        if self.fails:
+            raise self.fails
+        return [Measurement(float(np.abs(reference["levels"] - candidate["levels"]).mean()))]
+
+
+@pytest.fixture
+def plugins(monkeypatch):
+    """Two metrics that exist only here; counts how often each is loaded, and how often a video is decoded."""
+    counts = {"loaded": [], "decoded": []}
+    failing = {}
+
+    def make(family, name, settings):
+        counts["loaded"].append(name)
+        return GreyDifference(failing.get(name))
+
+    module = types.SimpleNamespace(NEEDS=(), HIGHER_IS_BETTER=True)
+    monkeypatch.setattr(registry, "make", make)
+    monkeypatch.setattr(registry, "load", lambda family, name: module)
+    decode = video.decode
+    monkeypatch.setattr(video, "decode", lambda mp4, **told: counts["decoded"].append(mp4.stem) or decode(mp4, **told))
+    monkeypatch.setattr(lanes.shot_detection, "detect_shots", lambda mp4, settings: [(0, 3)])
+    counts["failing"] = failing
+    return counts
+
+
+def lane(root, *names, code="c"):
+    return Lane([Choice(name, {}, code) for name in names], Choice("shots", {}, "c"), root, root)
+
+
+def task(clip, candidate):
+    render = Render(system="s", clip_id=clip.clip_id, key=candidate.sha256, outcome=Outcome.OK, mp4=candidate.mp4)
+    return Task(clip, render, [(0, clip.frames)])
+
+
+def test_each_video_is_decoded_once_for_all_metrics_and_never_again(tmp_path, plugins):
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    rows = lane(tmp_path / "store", "one", "two").score(task(clip, other))
+    assert [row.metric for row in rows] == ["one", "two"]
+    assert [row.value for row in rows] == pytest.approx([10, 10], abs=0.5)  # coded colours are right within a level
+    assert sorted(plugins["decoded"]) == ["a", "b"]
+    assert plugins["loaded"] == ["one", "two"]
+    again = lane(tmp_path / "store", "one", "two").score(task(clip, other))
+    assert again == rows
+    assert len(plugins["decoded"]) == 2 and len(plugins["loaded"]) == 2
+
+
+def test_a_changed_metric_re_runs_alone(tmp_path, plugins):
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    root = tmp_path / "store"
+    lane(root, "one", "two").score(task(clip, other))
+    before = list(store.made(root))
+    changed = Lane([Choice("one", {}, "c"), Choice("two", {}, "changed")], Choice("shots", {}, "c"), root, root)
+    changed.score(task(clip, other))
+    assert [entry["stage"] for entry in list(store.made(root))[len(before) :]] == ["describe/two", "score/two"]
+
+
+def test_what_cannot_be_computed_is_stored_what_could_not_be_reached_is_tried_again(tmp_path, plugins):
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    plugins["failing"].update(one=Unscored("nothing moves"), two=Unreached("judge is down"))
+    rows = {row.metric: row for row in lane(tmp_path / "store", "one", "two").score(task(clip, other))}
+    assert [(row.value, row.status, row.detail, row.retry) for row in rows.values()] == [
+        (None, "unscored", "nothing moves", False),
+        (None, "unscored", "judge is down", True),
+    ]
+    plugins["failing"].clear()
+    plugins["loaded"].clear()
+    rows = {row.metric: row for row in lane(tmp_path / "store", "one", "two").score(task(clip, other))}
+    assert rows["one"].value is None and rows["two"].value == pytest.approx(10, abs=0.5)
+    assert plugins["loaded"] == ["two"]
+
+
+def test_a_failed_page_is_zero_and_a_failure_of_ours_is_no_value(tmp_path, plugins):
+    made = lane(tmp_path / "store", "one")
+    for outcome, value in (("runtime_error", 0.0), ("generation_timeout", 0.0), ("infra_error", None)):
+        render = Render(system="s", clip_id="A_001", key="none", outcome=outcome, detail="why")
+        (row,) = made.failed(render, "A_001")
+        assert (row.value, row.status, row.detail) == (value, outcome, "why")
+
+
+def test_a_candidate_that_cannot_be_read_is_unscored_with_the_file_named(tmp_path, plugins):
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    other.mp4.write_bytes(other.mp4.read_bytes()[:300])
+    (row,) = lane(tmp_path / "store", "one").score(task(clip, other))
+    assert row.value is None and "b.mp4" in row.detail
+
+
+def test_a_short_video_is_black_after_its_end_and_a_long_one_is_cut(tmp_path):
+    clip = written(tmp_path / "a.mp4", [200] * 4)
+    short, long = written(tmp_path / "b.mp4", [100] * 2), written(tmp_path / "c.mp4", [100] * 6)
+    for candidate, seen in ((short, {0: 100, 1: 100, 2: 0, 3: 0}), (long, {0: 100, 1: 100, 2: 100, 3: 100})):
+        watcher = Levels()
+        watch(candidate.mp4, clip, [watcher])
+        assert watcher.seen == pytest.approx(seen, abs=1)
+
+
+def test_a_video_of_another_size_is_resized_and_only_wanted_frames_are_shown(tmp_path):
+    clip = written(tmp_path / "a.mp4", [200] * 4)
+    larger = written(tmp_path / "b.mp4", [50, 100, 150, 200], size=(128, 96))
+    watcher = Levels(wanted={1, 3})
+    watch(larger.mp4, clip, [watcher])
+    assert watcher.seen == pytest.approx({1: 100, 3: 200}, abs=1)
+
+
+def test_clip_of_tells_size_and_length(tmp_path):
+    clip = written(tmp_path / "a.mp4", [1, 2, 3])
+    assert isinstance(clip, Clip)
+    assert (clip.frames, clip.width_px, clip.height_px) == (3, 64, 48)
