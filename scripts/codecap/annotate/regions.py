@@ -2,7 +2,9 @@
 
 A *ground* is a large smooth area (a sky, a page, a panel's inside) and all that has its colour. A *flat* region is a smaller smooth
 area: a tile, a bar. What is left when all grounds are taken away is a *figure*: a word, an icon with its outline. A *blob* is a
-figure without thin lines, such as a disc with a name on it that stands on the lines of a grid.
+figure without thin lines, such as a disc with a name on it that stands on the lines of a grid. An *accent* is what has colours that
+are rare in the picture: a sprite before a landscape that has no ground. A *panel* is a smooth area by a stricter measure, with most of
+its box filled: a card that is hardly brighter than the page.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from typing import Literal
 
 import cv2
 import numpy as np
+from scipy.ndimage import uniform_filter
 
-Family = Literal["flat", "figure", "blob"]
-FAMILIES: tuple[Family, ...] = ("flat", "figure", "blob")
+Family = Literal["flat", "figure", "blob", "accent", "panel"]
+FAMILIES: tuple[Family, ...] = ("flat", "figure", "blob", "accent", "panel")
 
 SMOOTH_LEVELS = 12  # grey levels: neighbours that differ by no more are of one region
 GROUND_SHARE = 0.06  # of the picture: a smooth area this large is a ground if it reaches two sides of the picture
@@ -27,6 +30,10 @@ SMALLEST_PX = 5  # nor a thinner or shorter one, in pixels of the small copy
 MOST = 60  # regions of a family that are followed, the largest first
 FIRM_SHARE = 0.4  # of a figure's contrast with the ground: what has less is its rim
 LINE_PX = 7  # a line thinner than this is no part of a blob
+RARE_SHARE = 0.015  # of the picture: colours that, with their neighbours, have less are an accent
+PANEL_LEVELS = 5  # grey levels: as `SMOOTH_LEVELS`, for panels
+AROUND_PX = 4  # outside a region's box, where it is compared with what is around it
+PANEL_FILLED = 0.6  # of its box, at least
 WORD_GAP_PX = 3  # parts of a figure may be that far apart, as the letters of a word are
 
 
@@ -38,17 +45,19 @@ class Region:
         box_xyxy: in pixels of the picture, x1 and y1 exclusive.
         area_px: pixels that belong to it.
         rgb: mean colour of these pixels, 0-255.
+        contrast: levels by which that colour differs, in the channel where most, from the mean of what is around the box.
     """
 
     family: Family
     box_xyxy: tuple[float, float, float, float]
     area_px: int
     rgb: tuple[float, float, float]
+    contrast: float
 
 
 def regions_of(rgb: np.ndarray) -> list[Region]:
     """The regions of a picture, uint8 RGB `(height, width, 3)`, all families, the largest first in each."""
-    smooth = _smooth(rgb)
+    smooth = _smooth(rgb, SMOOTH_LEVELS)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(smooth.astype(np.uint8), connectivity=4)
     whole_px = labels.size
     ground = _are_grounds(stats, rgb.shape[1], rgb.shape[0])
@@ -57,19 +66,43 @@ def regions_of(rgb: np.ndarray) -> list[Region]:
     found = _described(rgb, labels, stats, np.flatnonzero(flat), "flat")
     figure, distance = _figure_mask(rgb, labels, np.flatnonzero(ground))
     blob = cv2.morphologyEx(figure, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (LINE_PX, LINE_PX)))
-    for family, mask in (("figure", figure), ("blob", blob)):
+    for family, mask in (("figure", figure), ("blob", blob), ("accent", _rare_mask(rgb))):
         _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
         fit = _fit(stats, whole_px)
         fit[0] = False
-        found += _described(rgb, labels, stats, np.flatnonzero(fit), family, distance)
-    return found
+        found += _described(rgb, labels, stats, np.flatnonzero(fit), family, None if family == "accent" else distance)
+    return found + _panels(rgb)
 
 
-def _smooth(rgb: np.ndarray) -> np.ndarray:
-    """Bool: the pixel differs by at most `SMOOTH_LEVELS` from its right and lower neighbours."""
+def _panels(rgb: np.ndarray) -> list[Region]:
+    """Smooth areas by the stricter measure that fill their boxes and are no grounds."""
+    smooth = _smooth(rgb, PANEL_LEVELS)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(smooth.astype(np.uint8), connectivity=4)
+    filled = stats[:, cv2.CC_STAT_AREA] / (stats[:, cv2.CC_STAT_WIDTH].astype(float) * stats[:, cv2.CC_STAT_HEIGHT])
+    fit = _fit(stats, labels.size) & (filled >= PANEL_FILLED) & ~_are_grounds(stats, rgb.shape[1], rgb.shape[0])
+    fit[0] = False
+    return _described(rgb, labels, stats, np.flatnonzero(fit), "panel")
+
+
+def _rare_mask(rgb: np.ndarray) -> np.ndarray:
+    """uint8 mask of colours of which, within about 24 levels a channel, the picture has less than `RARE_SHARE`.
+
+    Specks and lines of one pixel are dropped, and gaps of one closed.
+    """
+    four = (rgb >> 4).astype(np.int32)
+    codes = (four[..., 0] << 8) | (four[..., 1] << 4) | four[..., 2]
+    counts = np.bincount(codes.ravel(), minlength=16**3).reshape(16, 16, 16).astype(np.float64)
+    near = 27 * uniform_filter(counts, 3, mode="constant")  # a sum over 3 x 3 x 3 cells
+    rare = (near < RARE_SHARE * codes.size).astype(np.uint8).ravel()[codes]
+    opened = cv2.morphologyEx(rare, cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
+    return cv2.morphologyEx(opened, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
+
+
+def _smooth(rgb: np.ndarray, levels: int) -> np.ndarray:
+    """Bool: the pixel differs by at most so many levels from its right and lower neighbours."""
     edge = np.zeros(rgb.shape[:2], bool)
-    edge[:, :-1] = cv2.absdiff(rgb[:, 1:], rgb[:, :-1]).max(axis=2) > SMOOTH_LEVELS
-    edge[:-1] |= cv2.absdiff(rgb[1:], rgb[:-1]).max(axis=2) > SMOOTH_LEVELS
+    edge[:, :-1] = cv2.absdiff(rgb[:, 1:], rgb[:, :-1]).max(axis=2) > levels
+    edge[:-1] |= cv2.absdiff(rgb[1:], rgb[:-1]).max(axis=2) > levels
     return ~edge
 
 
@@ -125,19 +158,35 @@ def _described(
 ) -> list[Region]:
     """The chosen components as regions; with `distance` to the ground, their boxes are drawn tight."""
     chosen = chosen[np.argsort(-stats[chosen, cv2.CC_STAT_AREA], kind="stable")][:MOST]
+    sums = cv2.integral(rgb, sdepth=cv2.CV_64F) if len(chosen) else np.zeros((1, 1, 3))
     regions = []
     for label in chosen:
         left, top, width, height, area = (int(value) for value in stats[label])
         window = np.s_[top : top + height, left : left + width]
         inside = labels[window] == label
         colour = cv2.mean(rgb[window], inside.astype(np.uint8))[:3]
-        if distance is None:  # a pixel on the right or lower edge of a smooth area counts as an edge: grown back by one
+        if family == "accent":
+            box = (left, top, left + width, top + height)
+        elif distance is None:  # a pixel on the right or lower edge of a smooth area counts as an edge: grown back by one
             box = (left, top, min(left + width + 1, labels.shape[1]), min(top + height + 1, labels.shape[0]))
         else:
             x0, y0, x1, y1 = _tight(inside, distance[window])
             box = (left + x0, top + y0, left + x1, top + y1)
-        regions.append(Region(family, tuple(float(value) for value in box), area, colour))
+        contrast = float(np.abs(np.array(colour) - _mean_around(sums, box)).max())
+        regions.append(Region(family, tuple(float(value) for value in box), area, colour, contrast))
     return regions
+
+
+def _mean_around(sums: np.ndarray, box_xyxy: tuple[int, int, int, int]) -> np.ndarray:
+    """Mean RGB `(3,)` of the frame of `AROUND_PX` around a box, from the picture's integral `(height + 1, width + 1, 3)`."""
+
+    def total(x0: int, y0: int, x1: int, y1: int) -> np.ndarray:
+        return sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0]
+
+    x0, y0, x1, y1 = box_xyxy
+    wide = (max(x0 - AROUND_PX, 0), max(y0 - AROUND_PX, 0), min(x1 + AROUND_PX, sums.shape[1] - 1), min(y1 + AROUND_PX, sums.shape[0] - 1))
+    pixels = (wide[2] - wide[0]) * (wide[3] - wide[1]) - (x1 - x0) * (y1 - y0)
+    return (total(*wide) - total(*box_xyxy)) / max(pixels, 1)
 
 
 def _tight(inside: np.ndarray, distance: np.ndarray) -> tuple[int, int, int, int]:

@@ -1,9 +1,15 @@
-"""Which tracks are objects worth annotating: salient, lasting, not the same thing twice."""
+"""Which tracks are objects worth annotating: salient, lasting, whole, and not the same thing twice.
+
+What counts for a track: it moves, it comes or goes within its shot, its colour is vivid or stands out from what is around it, it is neither a
+speck nor half the picture, it is there for long, it fills its box, and the box moves and grows without jumps. What counts against it:
+it is only a part that moves with a whole, it holds things that go their own way (it is what happened to touch), it resembles what has
+been chosen already.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,12 +18,20 @@ from codecap.boxes import area, iou
 
 SHORTEST = 6  # frames for which an object is seen, unless its shot is shorter
 LASTING = 48  # frames from which a longer presence makes nothing more salient
-MOST_LOOKED_AT = 150  # tracks that are compared with one another
+MOST_LOOKED_AT = 300  # tracks that are compared with one another
+EVERY = 2  # frames between the instants at which they are compared
 SAME_OVERLAP = 0.5  # mean IoU from which two tracks are one thing
+SURE_OVERLAP = 0.75  # mean IoU from which a track of another family confirms one
 INSIDE_SHARE = 0.9  # of a box that lies in another one
-TOGETHER_PX = 3.0  # a part that moves by no more against the whole is no object of its own
+TOGETHER_SHARE = 0.01  # of the picture's diagonal: a part that moves by no more against the whole is no object of its own
+WITH_SHARE = 0.25  # of its way: nor one that does so, as what is cut off by the same edge does
+SPECK = 0.05  # square root of the share of the picture: what is smaller counts less
 FLAT_WORTH = 0.8  # what a smooth area counts against a figure: its rim is missing, and often it is the inside of one
 PART_WORTH = 0.35  # what a mere part counts
+HOLDER_WORTH = 0.5  # and what holds things that go their own way
+KIN_WORTH = 0.85  # what a thing counts for each chosen one that looks like it
+KIN_LEVELS, KIN_RATIO = 45.0, 1.3  # it does: sum of the channels' differences, ratio of the areas
+CONFIRMED_WORTH = 1.2  # what a thing counts that regions of another family show in the same place
 
 
 @dataclass(frozen=True)
@@ -29,12 +43,14 @@ class Thing:
         boxes_xyxy: float `(frames seen, 4)`.
         rgb: float `(frames seen, 3)`, mean colours of 0-255.
         score: how salient it is; only the order means something.
+        family: of the regions that it was made of.
     """
 
     first: int
     boxes_xyxy: np.ndarray
     rgb: np.ndarray
     score: float
+    family: str = "figure"
 
     @property
     def stop(self) -> int:
@@ -46,60 +62,147 @@ class Thing:
         return (self.boxes_xyxy[:, :2] + self.boxes_xyxy[:, 2:]) / 2
 
 
-def thing_of(track: Track, scale: float, width_px: int, height_px: int, frames: int) -> Thing:
+def thing_of(track: Track, scale: float, width_px: int, height_px: int, shot: tuple[int, int]) -> Thing:
     """A track in canonical pixels, with its score.
 
     Args:
         scale: canonical pixels for one pixel of the small copy.
-        frames: of the clip.
+        shot: first frame of the track's shot, and the frame after the last.
     """
     boxes = np.clip(track.boxes_xyxy() * scale, 0, [width_px, height_px] * 2)
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
-    travel = np.linalg.norm(np.ptp(centres, axis=0)) / np.hypot(width_px, height_px)
-    size = np.sqrt(np.median(area(boxes)) / (width_px * height_px))
-    filled = np.median([region.area_px for region in track.regions]) * scale**2 / max(np.median(area(boxes)), 1.0)
+    typical_px = float(max(np.median(area(boxes)), 1.0))
+    size = np.sqrt(typical_px / (width_px * height_px))
     colours = track.colours()
-    vivid = np.ptp(colours.mean(axis=0)) / 255
-    worth = 0.3 + min(4 * travel, 1.0) + 0.5 * vivid + min(2 * size, 0.6)
+    travel = np.linalg.norm(np.ptp(centres, axis=0)) / np.hypot(width_px, height_px)
+    stands_out = max(np.ptp(colours.mean(axis=0)), np.median([region.contrast for region in track.regions])) / 255
     at_edge = (boxes[:, :2] <= scale).any(axis=1) | (boxes[:, 2:] >= np.array([width_px, height_px]) - scale).any(axis=1)
-    worth *= (0.4 + 0.6 * min(filled, 1.0)) * np.sqrt(min(len(boxes) / min(LASTING, frames), 1.0)) * (1 - 0.4 * at_edge.mean())
-    if track.regions[0].family == "flat":
+    comes, goes = track.first > shot[0] and not at_edge[0], track.last + 1 < shot[1] and not at_edge[-1]
+    worth = 0.3 + min(4 * travel, 1.0) + 0.6 * stands_out + 0.25 * (comes + goes)
+    worth *= min(size / SPECK, 1.0)
+    worth *= np.sqrt(min(len(boxes) / min(LASTING, shot[1] - shot[0]), 1.0)) * (1 - 0.4 * at_edge.mean())
+    filled = np.median([region.area_px for region in track.regions]) * scale**2 / typical_px
+    worth *= (0.4 + 0.6 * min(filled, 1.0)) / (1 + 5 * _jumpiness(boxes) / np.sqrt(typical_px))
+    if track.regions[0].family in ("flat", "panel"):
         worth *= FLAT_WORTH
-    return Thing(track.first, boxes, colours, float(worth))
+    return Thing(track.first, boxes, colours, float(worth), track.regions[0].family)
 
 
-def select(things: Iterable[Thing], most: int, shot_lengths: Sequence[int]) -> list[Thing]:
-    """The most salient things, each once, at most `most`, the first and then the higher up first."""
+def select(things: Iterable[Thing], most: int, shot_lengths: Sequence[int], diagonal_px: float) -> list[Thing]:
+    """The most salient things, each once, at most `most`, the first and then the higher up first.
+
+    Args:
+        shot_lengths: frames of each shot.
+        diagonal_px: of the picture, in canonical pixels.
+    """
     shortest = min(SHORTEST, *shot_lengths)
     ranked = sorted((thing for thing in things if len(thing.boxes_xyxy) >= shortest), key=_order)[:MOST_LOOKED_AT]
-    chosen: list[Thing] = []
-    left = [(thing.score, thing) for thing in ranked]
-    while left and len(chosen) < most:
-        left.sort(key=lambda pair: (-pair[0], _order(pair[1])))
-        _, best = left.pop(0)
+    pairs = _Pairs(ranked, TOGETHER_SHARE * diagonal_px)
+    scores = np.array([thing.score for thing in ranked]) * pairs.worth()
+    chosen: list[int] = []
+    left = np.arange(len(ranked))
+    while len(left) and len(chosen) < most:
+        best = int(left[np.argmax(scores[left])])  # the first of equals, which `_order` has put first
         chosen.append(best)
-        left = [(score * _left_over(thing, best), thing) for score, thing in left]
-        left = [(score, thing) for score, thing in left if score > 0]
-    return sorted(chosen, key=lambda thing: (thing.first, *thing.boxes_xyxy[0][1::-1].tolist()))
+        scores *= np.where(pairs.kin(best), KIN_WORTH, 1.0)
+        left = left[(left != best) & ~pairs.same[best, left]]
+    found = [replace(ranked[number], score=float(scores[number])) for number in chosen]
+    return sorted(found, key=lambda thing: (thing.first, *thing.boxes_xyxy[0][1::-1].tolist()))
+
+
+class _Pairs:
+    """How ranked things stand to one another; matrices are bool `(things, things)`.
+
+    Attributes:
+        same: the two are one thing.
+        confirms: they are surely one thing, seen by regions of different families.
+        part: the first lies in the second and moves with it.
+        holds: the first has the second inside, and that goes its own way.
+    """
+
+    def __init__(self, things: Sequence[Thing], together_px: float) -> None:
+        self.things = things
+        count = len(things)
+        self.same, self.confirms, self.part, self.holds = (np.zeros((count, count), bool) for _ in range(4))
+        boxes = _sampled(things)
+        seen = ~np.isnan(boxes[..., 0])
+        lasting = seen.sum(axis=1)
+        scores = np.array([thing.score for thing in things])
+        families = np.array([thing.family for thing in things])
+        for one in range(count):
+            common = seen & seen[one]
+            both = common.sum(axis=1)
+            overlap, inside, apart, travel = _against(boxes[one], boxes, common)
+            brief = np.minimum(lasting, lasting[one])
+            enough = (both > 0) & (both >= 0.5 * brief)
+            self.same[one] = enough & (overlap > SAME_OVERLAP)
+            self.confirms[one] = (both >= 0.7 * lasting[one]) & (overlap > SURE_OVERLAP) & (families != families[one])
+            holder = (both >= 0.5 * lasting[one]) & (inside > INSIDE_SHARE) & ~self.same[one]
+            together = apart < np.maximum(together_px, WITH_SHARE * travel)
+            self.part[one] = holder & together
+            self.holds[:, one] = holder & ~together & (scores[one] >= scores)
+        for matrix in (self.same, self.confirms, self.part, self.holds):
+            np.fill_diagonal(matrix, False)
+
+    def worth(self) -> np.ndarray:
+        """What each thing counts among the others, `(things,)`, before any is chosen."""
+        scores = np.array([thing.score for thing in self.things])
+        worth = np.where(self.confirms.any(axis=1), CONFIRMED_WORTH, 1.0)
+        lone = ~self.holds.any(axis=1)
+        whole = lone & (scores > 0.5 * np.median(scores)) if len(scores) else lone
+        worth[(self.part & whole[None]).any(axis=1)] *= PART_WORTH
+        worth[~lone] *= HOLDER_WORTH
+        return worth
+
+    def kin(self, one: int) -> np.ndarray:
+        """Which things look like one of them, `(things,)`."""
+        if not hasattr(self, "_looks"):
+            colours = np.array([np.median(thing.rgb, axis=0) for thing in self.things])
+            areas = np.array([max(np.median(area(thing.boxes_xyxy)), 1.0) for thing in self.things])
+            self._looks = colours, np.log(areas)
+        colours, sizes = self._looks
+        return (np.abs(colours - colours[one]).sum(axis=1) < KIN_LEVELS) & (np.abs(sizes - sizes[one]) < np.log(KIN_RATIO))
+
+
+def _sampled(things: Sequence[Thing]) -> np.ndarray:
+    """Boxes at every `EVERY`-th frame, `(things, instants, 4)`, NaN where a thing is not there."""
+    last = max((thing.stop for thing in things), default=0)
+    boxes = np.full((len(things), -(-last // EVERY), 4), np.nan, np.float32)
+    for number, thing in enumerate(things):
+        start = -(-thing.first // EVERY)
+        told = thing.boxes_xyxy[start * EVERY - thing.first :: EVERY]
+        boxes[number, start : start + len(told)] = told
+    return boxes
+
+
+def _against(one: np.ndarray, boxes: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of boxes `(instants, 4)` against others `(things, instants, 4)`, over the instants in `common`, each `(things,)`.
+
+    Mean IoU; mean share of the one that lies in the other; range of the centres' distance, and of the one's centre, in pixels. 0 without
+    common instants.
+    """
+    both = np.maximum(common.sum(axis=1), 1)
+    shared = np.where(
+        common, area(np.concatenate([np.maximum(one[:, :2], boxes[..., :2]), np.minimum(one[:, 2:], boxes[..., 2:])], axis=-1)), 0.0
+    )
+    overlap = np.where(common, iou(one, boxes), 0.0).sum(axis=1) / both
+    inside = np.where(common, shared / np.maximum(area(one), 1.0), 0.0).sum(axis=1) / both
+    centre = (one[:, :2] + one[:, 2:]) / 2
+    apart = centre - (boxes[..., :2] + boxes[..., 2:]) / 2
+    return overlap, inside, _range_px(apart, common), _range_px(np.broadcast_to(centre, apart.shape), common)
+
+
+def _range_px(points: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """Diagonal `(things,)` of the box that the points `(things, instants, 2)` of the common instants span; 0 without any."""
+    highest = np.where(common[..., None], points, -np.inf).max(axis=1, initial=-np.inf)
+    lowest = np.where(common[..., None], points, np.inf).min(axis=1, initial=np.inf)
+    return np.linalg.norm(np.where(common.any(axis=1)[:, None], highest - lowest, 0.0), axis=1)
+
+
+def _jumpiness(boxes_xyxy: np.ndarray) -> float:
+    """Mean over time of the largest second difference of a box's sides, in pixels; 0 for a steady motion."""
+    return float(np.abs(np.diff(boxes_xyxy, n=2, axis=0)).max(axis=1).mean()) if len(boxes_xyxy) > 2 else 0.0
 
 
 def _order(thing: Thing) -> tuple[float, ...]:
     return (-thing.score, thing.first, *thing.boxes_xyxy[0].tolist())
-
-
-def _left_over(thing: Thing, chosen: Thing) -> float:
-    """What a thing still counts beside a chosen one: 0 if it is the same, little if it is only a part of it or holds it."""
-    start, stop = max(thing.first, chosen.first), min(thing.stop, chosen.stop)
-    if stop - start < 0.5 * min(len(thing.boxes_xyxy), len(chosen.boxes_xyxy)):
-        return 1.0
-    ours, theirs = (
-        thing.boxes_xyxy[start - thing.first : stop - thing.first],
-        chosen.boxes_xyxy[start - chosen.first : stop - chosen.first],
-    )
-    if np.mean(iou(ours, theirs)) > SAME_OVERLAP:
-        return 0.0
-    shared = area(np.concatenate([np.maximum(ours[:, :2], theirs[:, :2]), np.minimum(ours[:, 2:], theirs[:, 2:])], axis=1))
-    if np.mean(shared / np.maximum(np.minimum(area(ours), area(theirs)), 1.0)) < INSIDE_SHARE:
-        return 1.0
-    apart = thing.centres[start - thing.first : stop - thing.first] - chosen.centres[start - chosen.first : stop - chosen.first]
-    return PART_WORTH if np.linalg.norm(np.ptp(apart, axis=0)) < TOGETHER_PX else 1.0

@@ -7,11 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from codecap.clock import FPS
+from codecap.boxes import iou_series
+from codecap.clock import FPS, frames_between
 from codecap.records import AnnotatedObject, Annotation, Clip, ObjectTrack
 from codecap.score import Unscored, lag
 from codecap.video import read_frames
 
+STANDS = 0.5  # IoU with its box of the first frame, from which on an object stands where it stood
 PALINDROME = 0.9  # cosine with itself backwards, from which on a clip has no direction
 RETURN = 0.1  # rise of the cosine with itself later, from which on a clip repeats itself
 LARGEST_DELAY_S = 1.0  # of the rows
@@ -59,6 +61,24 @@ def unfit_for_delay(clip: Clip) -> str:
     if rise[worst] <= RETURN:
         return ""
     return f"it repeats itself: after {worst / FPS:.2f} s it is more like itself again, by a cosine of {rise[worst]:.2f}"
+
+
+def unfit_for_freezing(clip: Clip, annotation: Annotation) -> str:
+    """Why a frozen first frame can keep no static content; empty when it can.
+
+    A static point must start with it, or speak of an object that stands later where it stood then.
+    """
+    for point in annotation.focal_points:
+        if point.kind != "static":
+            continue
+        if point.start_s == 0:
+            return ""
+        boxes = [item.boxes_xyxy for item in annotation.objects if item.name in point.objects]
+        span = frames_between(point.start_s, point.end_s, clip.frames)
+        series = [iou_series([track[0]] * len(span), [track[frame] for frame in span]) for track in boxes]
+        if any(np.nanmean(found) >= STANDS for found in series if not np.isnan(found).all()):
+            return ""
+    return "its first frame shows none of its static focal points"
 
 
 def is_large_enough(item: AnnotatedObject) -> bool:

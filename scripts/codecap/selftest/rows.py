@@ -146,7 +146,9 @@ def frozen(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
     rows = bench.scores(clip, bench.candidate("frozen", clip), ("unique_frames", "retention", "mps"))
     if "unique_frames" in bench.metrics:
         yield sheet.within("unique_frames", mean(rows, "unique_frames"), 1 / clip.frames, EXACT)
-    yield from _dynamic_below_static(sheet, rows, most=25.0)
+    if _has_items(rows, "retention"):
+        why = fitness.unfit_for_freezing(clip, bench.annotations[clip.clip_id])
+        yield from _dynamic_below_static(sheet, rows, most=25.0, unfit=why)
     if "mps" in bench.metrics:
         moving = mean(bench.scores(clip, bench.same(clip), ("mps",)), "mps_strict")
         if moving is None:
@@ -268,14 +270,16 @@ ROWS: dict[str, Rule] = {
 }
 
 
-def _dynamic_below_static(sheet: Sheet, rows: Sequence[Score], most: float | None = None) -> Iterator[Check]:
+def _dynamic_below_static(sheet: Sheet, rows: Sequence[Score], most: float | None = None, unfit: str = "") -> Iterator[Check]:
     static, dynamic = mean(rows, "retention", "static"), mean(rows, "retention", "dynamic")
     if dynamic is None:
         return
     if most is not None:
         limit = most if _stand_in(score for score in rows if score.metric == "retention") else 40.0
         yield sheet.at_most("dynamic retention", dynamic, limit)
-    if static is not None:
+    if unfit:
+        yield sheet.unfit(unfit, "dynamic below static retention")
+    elif static is not None:
         yield sheet.below("dynamic retention", dynamic, static, "static")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from codecap.records import AnnotatedObject, ObjectTrack
+from codecap.records import AnnotatedObject, Annotation, FocalPoint, ObjectTrack
 from codecap.selftest import fitness
 
 
@@ -69,3 +69,17 @@ def test_an_object_with_a_twin_has_no_colours_of_its_own(clip_of, tile_clip):
     clip = clip_of("T_two", video)
     bar = thing("bar", *[(20, 112, 140, 118)] * 60)
     assert fitness.unique_share(bar, clip) < 0.1
+
+
+def test_a_first_frame_shows_static_content_that_starts_there_or_stands_there(clip_of, tile_clip):
+    clip = clip_of("T_run", tile_clip())
+    stays, leaves = [(20, 112, 140, 118)] * 60, [None] * 30 + [(0, 0, 40, 40)] * 30
+
+    def unfit(start_s: float, boxes) -> str:
+        point = FocalPoint(focal_id="p", kind="static", description="d", start_s=start_s, end_s=2.5, objects=["a"])
+        annotation = Annotation(clip_id="T_run", objects=[thing("a", *boxes)], focal_points=[point])
+        return fitness.unfit_for_freezing(clip, annotation)
+
+    assert unfit(0.0, leaves) == ""
+    assert unfit(1.5, stays) == ""
+    assert "shows none" in unfit(1.5, leaves)

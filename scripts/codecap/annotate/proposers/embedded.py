@@ -35,7 +35,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     width_px: int = Field(default=480, ge=64, description="Pictures are looked at in this width; smaller ones as they are.")
-    most_objects: int = Field(default=12, ge=1, description="Objects of a clip at most.")
+    most_objects: int = Field(default=16, ge=1, description="Objects of a clip at most.")
     most_static: int = Field(default=4, ge=1, description="Static focal points of a clip at most.")
     most_dynamic: int = Field(default=6, ge=0, description="Dynamic focal points of a clip at most.")
 
@@ -89,8 +89,9 @@ class EmbeddedProposer:
             for family, tracker in now.items():
                 tracker.add(frame, [region for region in regions if region.family == family])
         tracks = (track for tracker in trackers for track in stitched(tracker.tracks))
-        found = (thing_of(track, scale, clip.width_px, clip.height_px, clip.frames) for track in tracks)
-        return select(found, self.settings.most_objects, [stop - start for start, stop in shots]), ground
+        found = (thing_of(track, scale, clip.width_px, clip.height_px, _shot_of(track.first, shots)) for track in tracks)
+        lengths = [stop - start for start, stop in shots]
+        return select(found, self.settings.most_objects, lengths, np.hypot(clip.width_px, clip.height_px)), ground
 
     def _looked_at(self, clip: Clip) -> Iterator[tuple[int, np.ndarray, list[Region]]]:
         """Frame number, small copy and regions of each frame; regions are kept where nothing changes."""
@@ -105,7 +106,7 @@ class EmbeddedProposer:
             yield frame, small, regions
 
     def _named(self, thing: Thing, number: int, clip: Clip, shots: list[tuple[int, int]]) -> _Named:
-        shot = next(shot for shot in shots if shot[0] <= thing.first < shot[1])
+        shot = _shot_of(thing.first, shots)
         colour = colour_name(np.median(thing.rgb, axis=0))
         shape = f"a {colour} shape of about {size_name(np.median(thing.boxes_xyxy, axis=0))}"
         where = place_name(thing.boxes_xyxy[0], clip.width_px, clip.height_px)
@@ -140,6 +141,10 @@ class EmbeddedProposer:
             points.append(_focal("dynamic", what, event.start, event.stop, clip, [item.name]))
             left = [(weight * (AGAIN if other is item else 1.0), change, other) for weight, change, other in left]
         return points
+
+
+def _shot_of(frame: int, shots: list[tuple[int, int]]) -> tuple[int, int]:
+    return next(shot for shot in shots if shot[0] <= frame < shot[1])
 
 
 def _changes(item: _Named, clip: Clip) -> list[Event]:

@@ -16,6 +16,7 @@ SAMPLES = 15  # frames that a plate is made from where nothing drifts
 DRIFTING_SAMPLES = 25
 STRIP_ROWS = 48
 STEADY_SHARE = 0.6  # of the frames that show a place of a plate must agree on it
+SEEN_SHARE = 0.25  # of the frames in whose picture the place lies must do so, however often it is hidden
 STEADY_LEVELS = 16  # grey levels within which they agree
 NEEDED_SHARE = 0.1  # of the frames that show a place of a plate: it must be right in so many more than the plates below
 ORDER_STEP = 2  # every second sample, and every second pixel, is enough to tell what lies above
@@ -91,16 +92,16 @@ def backdrop_of(scene: Scene, tolerance: float) -> Backdrop:
     chosen = sorted(set(np.linspace(0, count - 1, min(count, samples)).round().astype(int).tolist()))
     still = np.zeros((count, 2))
     if not drifts:
-        plate, _ = _plate(scene, still, chosen, None)
-        return Backdrop([_whole(plate)], shape)
+        return Backdrop([_whole(_plate(scene, still, chosen, None))], shape)
     motions = [still, *drifts]
     first = [_plate(scene, offsets, chosen, None) for offsets in motions]
-    agreeing = [_agreeing(scene, plate, chosen, shape) for plate, _ in first]
+    agreeing = [_agreeing(scene, plate, chosen, shape) for plate in first]
     made = []
     for number, offsets in enumerate(motions):
         others = np.any([agrees & steady for k, (agrees, steady) in enumerate(agreeing) if k != number], axis=0)
-        made.append(_plate(scene, offsets, chosen, others & ~agreeing[number][0])[0])
+        made.append(_plate(scene, offsets, chosen, others & ~agreeing[number][0]))
     order = _order(scene, made, chosen, shape)
+    made = _uncovered(scene, motions, made, order, chosen)
     plates = [_whole(made[order[0]])]
     for rank, number in enumerate(order[1:], start=1):
         above = [made[higher] for higher in order[rank + 1 :]]
@@ -110,14 +111,14 @@ def backdrop_of(scene: Scene, tolerance: float) -> Backdrop:
     return Backdrop(plates, shape)
 
 
-def _plate(scene: Scene, offsets: np.ndarray, chosen: list[int], hidden: np.ndarray | None) -> tuple[Plate, np.ndarray]:
+def _plate(scene: Scene, offsets: np.ndarray, chosen: list[int], hidden: np.ndarray | None) -> Plate:
     """Median of sample frames, each laid where its content belongs; every pixel is then taken from the frame nearest to it.
 
     Args:
         hidden: bool `(samples, height, width)`: where something else lies above.
 
     Returns:
-        The plate, opaque where the samples agree, and the number of samples that show each pixel.
+        The plate, opaque where the samples agree.
     """
     height, width = scene.pictures[0].shape[:2]
     low, high = np.floor(offsets.min(axis=0)).astype(int), np.ceil(offsets.max(axis=0)).astype(int)
@@ -125,21 +126,22 @@ def _plate(scene: Scene, offsets: np.ndarray, chosen: list[int], hidden: np.ndar
     shape = (height + int(high[1] - low[1]), width + int(high[0] - low[0]))
     corners = [tuple((np.array(origin) - np.round(offsets[index])).astype(int).tolist()) for index in chosen]
     canvas, source = np.zeros((*shape, 3), np.uint8), np.full(shape, UNKNOWN, np.int32)
-    steady, shown = np.zeros(shape, bool), np.zeros(shape, np.int32)
+    steady = np.zeros(shape, bool)
     numbers = np.array(chosen, np.int32) + scene.first
     views = [scene.pictures[index] for index in chosen]
     for top in range(0, shape[0], STRIP_ROWS):
         strip = np.s_[top : min(top + STRIP_ROWS, shape[0])]
-        stack = _strip(views, hidden, corners, top, strip.stop - top, shape[1])
+        stack, within = _strip(views, hidden, corners, top, strip.stop - top, shape[1])
         picked, count, agree = _nearest_to_median(stack)
         rows, columns = np.indices(picked.shape)
         canvas[strip] = np.where(count[..., None] > 0, stack[picked, rows, columns], 0).astype(np.uint8)
         source[strip] = np.where(count > 0, numbers[picked], UNKNOWN)
-        steady[strip], shown[strip] = agree >= np.maximum(STEADY_SHARE * count, min(2, len(chosen))), count
+        least = np.maximum(STEADY_SHARE * count, SEEN_SHARE * within)
+        steady[strip] = agree >= np.maximum(least, min(2, len(chosen)))
     kernel = np.ones((SPECK_PX, SPECK_PX), np.uint8)
     mended = cv2.morphologyEx(steady.astype(np.uint8), cv2.MORPH_CLOSE, kernel)
     mended = cv2.morphologyEx(mended, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)).astype(bool)
-    return Plate(origin, offsets, canvas, source, mended & (source != UNKNOWN)), shown
+    return Plate(origin, offsets, canvas, source, mended & (source != UNKNOWN))
 
 
 def _strip(
@@ -149,18 +151,23 @@ def _strip(
     top: int,
     rows: int,
     columns: int,
-) -> np.ndarray:
-    """Some rows of the canvas as each sample shows them: int16 `(samples, rows, columns, 3)`, -1 where it does not."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Some rows of the canvas as each sample shows them: int16 `(samples, rows, columns, 3)`, -1 where it does not.
+
+    With it the number of samples in whose picture each place lies, hidden or not.
+    """
     stack = np.full((len(views), rows, columns, 3), -1, np.int16)
+    within = np.zeros((rows, columns), np.int32)
     for number, (view, (left, upper)) in enumerate(zip(views, corners, strict=True)):
         start, stop = max(top, upper), min(top + rows, upper + view.shape[0])
         if start >= stop:
             continue
         target = stack[number, start - top : stop - top, left : left + view.shape[1]]
+        within[start - top : stop - top, left : left + view.shape[1]] += 1
         target[:] = view[start - upper : stop - upper]
         if hidden is not None:
             target[hidden[number, start - upper : stop - upper]] = -1
-    return stack
+    return stack, within
 
 
 def _nearest_to_median(stack: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -200,6 +207,21 @@ def _order(scene: Scene, plates: list[Plate], chosen: list[int], shape: tuple[in
                 shown = np.where(opaque[number], right[number], shown)
             counts[order] += int(np.count_nonzero(shown))
     return list(max(counts, key=counts.__getitem__))
+
+
+def _uncovered(
+    scene: Scene, motions: list[np.ndarray], plates: list[Plate], order: list[int], chosen: list[int]
+) -> list[Plate]:
+    """The plates made again, each only from what the ones above it leave to be seen."""
+    shape = scene.pictures[0].shape[:2]
+    made = list(plates)
+    hidden = np.zeros((len(chosen), *shape), bool)
+    for number in reversed(order):
+        if hidden.any():
+            made[number] = _plate(scene, motions[number], chosen, hidden)
+        agrees, opaque = _agreeing(scene, made[number], chosen, shape)
+        hidden |= agrees & opaque
+    return made
 
 
 def _needed(scene: Scene, below: Backdrop, plate: Plate, above: list[Plate], chosen: list[int]) -> Plate:

@@ -11,6 +11,7 @@ import vtracer
 
 PATH = re.compile(r'<path d="([^"]*)" fill="#([0-9A-Fa-f]{6})" transform="translate\((-?\d+),(-?\d+)\)"/>')
 SMALL_PX = 64  # pictures up to this on both sides are traced enlarged as a whole
+SPECKLES_ACROSS = 10  # a shape that is more than this part of a small picture's side is no speckle
 STROKE_PX = 5  # narrower than this is fine detail: letters, thin lines
 STROKE_CONTRAST = 40
 FINE_SHARE = 0.06  # of a block's pixels on such strokes
@@ -113,7 +114,7 @@ def paths(rgba: np.ndarray, detail: Detail) -> list[tuple[str, str]]:
         img_format="png",
         mode="polygon",
         hierarchical="stacked",
-        filter_speckle=detail.speckle_px,
+        filter_speckle=min(detail.speckle_px, max(min(rgba.shape[:2]) // SPECKLES_ACROSS, 1)),
         color_precision=detail.colour_bits,
         layer_difference=detail.layer_step,
         corner_threshold=60,

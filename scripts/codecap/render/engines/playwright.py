@@ -35,6 +35,7 @@ DRAWING_FLAGS = (
     "--font-render-hinting=none",
     "--disable-lcd-text",
     "--disable-gpu",  # drawn in software, the same on every machine
+    "--disable-partial-raster",  # a changed part is not drawn into an old tile: edges there depend on what was before
     "--disable-checker-imaging",  # a picture is decoded before the frame that shows it, not some frames later
     "--autoplay-policy=no-user-gesture-required",
 )

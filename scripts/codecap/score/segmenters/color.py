@@ -155,7 +155,9 @@ def _run(
                     continue
                 if find_twins:
                     course.note_twin(twin_distance(picture, look, look.box_xyxy))
-                followers[number] = follower = Follower(look, course.twin_px)
+                before, follower = follower, Follower(look, course.twin_px)
+                follower.take_over(before)
+                followers[number] = follower
                 seen[number][frame] = follower.start(picture)
             elif follower is not None:
                 seen[number][frame] = sighting = follower.step(picture)

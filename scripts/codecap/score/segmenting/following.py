@@ -29,6 +29,7 @@ REACH = 0.75  # of the object's longer side, and the last step besides
 TWIN_REACH = 0.6  # of the way to the nearest look-alike
 MOST_REACH = 2.0  # times more after some frames without it
 PULL = 0.15
+SAME_SIZE = 0.08  # part of a side by which two looks of one size may differ
 MEMORY = 4  # looks, of a thing that goes through phases
 PATIENCE = 6  # frames for which a look-alike that was lost is still taken for itself when it is seen again
 LEAST_REACH_PX = 8.0
@@ -129,6 +130,16 @@ class Follower:
         self.box = self.look.box_xyxy
         self.velocity = np.zeros(4)
         self.area_px = self.look.patch.area_px if self.look.patch else 0
+
+    def take_over(self, before: Follower | None) -> None:
+        """Keep in mind how the object looked up to a new prompt, at the new one's size: one prompt's surroundings may hide a
+        part of its outline, but a look from before it was covered would find it whole."""
+        if before is None:
+            return
+        size = np.array(self.look.fine.size)
+        known = [before.look.fine, *before.memory]
+        alike = [look for look in known if (np.abs(np.array(look.size) - size) <= np.maximum(SAME_SIZE * size, 2)).all()]
+        self.memory = alike[:MEMORY]
 
     def start(self, picture: Picture) -> Sighting:
         """Take the frame that the look was learned from."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +12,8 @@ import pytest
 from codecap import video
 from codecap.generate.harnesses import reference, vtrace
 from codecap.records import Clip, Outcome
+from codecap.render import purity
+from codecap.render.browser import find_browser
 
 WIDTH, HEIGHT = 160, 96
 BACKGROUND, RED, BLUE = (236, 240, 232), (200, 40, 40), (40, 60, 190)
@@ -61,13 +62,11 @@ def layers_in(page: Path) -> list[tuple[int, int, list[list[float]]]]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
     sync_api = pytest.importorskip("playwright.sync_api")
-    installed = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-    with sync_api.sync_playwright() as playwright:
-        path = installed or playwright.chromium.executable_path
-        if not Path(path).exists():
-            pytest.skip("no Chromium here: install chromium-headless-shell, or run `playwright install chromium`")
-        with playwright.chromium.launch(executable_path=path) as opened:
-            yield opened
+    with (
+        sync_api.sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=find_browser()) as opened,
+    ):
+        yield opened
 
 
 @pytest.fixture
@@ -179,7 +178,7 @@ def test_what_appears_is_drawn_from_then_on(tmp_path, rendered):
 def busy() -> list[np.ndarray]:
     """Noise blown up to squares of 4 px, all different in each frame: nothing to follow, much to draw."""
     rng = np.random.default_rng(1)
-    return [np.kron(rng.integers(0, 255, (24, 40, 3)), np.ones((4, 4, 1))).astype(np.uint8) for _ in range(12)]
+    return [np.kron(rng.integers(0, 255, (24, 40, 3)), np.ones((4, 4, 1))).astype(np.uint8) for _ in range(6)]
 
 
 @pytest.mark.parametrize("budget_kb", [4, 20, 60])
@@ -192,9 +191,9 @@ def test_budget_is_kept(tmp_path, busy, budget_kb):
 @pytest.mark.parametrize("mode", ["vtrace", "still"])
 def test_page_is_pure_code(tmp_path, busy, mode):
     text = page_for(tmp_path, busy, mode=mode).read_text()
-    for impurity in ("<img", "<image", "<video", "<canvas", "data:", "base64", "http", "url(", "@import", "@font-face", "src="):
+    for impurity in ("<img", "<image", "<video", "<canvas", "data:", "base64", "http", "url(", "@import", "src="):
         assert impurity not in text
-    assert not re.search(r"\[(\s*-?[\d.]+\s*,){32}", text)
+    assert purity.findings(text) == []
 
 
 def test_still_shows_the_first_frame_throughout(tmp_path, rendered):
@@ -215,7 +214,7 @@ def test_same_clip_gives_the_same_page(tmp_path, busy):
     pages = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        pages.append(page_for(tmp_path / name, busy[:6]).read_bytes())
+        pages.append(page_for(tmp_path / name, busy[:3]).read_bytes())
     assert pages[0] == pages[1]
 
 
