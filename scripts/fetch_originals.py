@@ -13,7 +13,8 @@ def fetch_originals(*, config: dict, bucket: str, this_try: int, candidates: Pat
     folder = Path(config["store"]["bulk"]) / "originals"
     rows = list(job.counted(fetch_shard(shard, config["sources"], folder), "originals", len(shard)))
     write_rows(originals, Original, rows)
-    Retries(plan.RETRIES).settle(f"fetch_originals/{bucket}", this_try, any(row.status == "failed" for row in rows))
+    unfinished = job.tell_unfinished("originals", [row.reason for row in rows if row.status == "failed"])
+    Retries(plan.RETRIES).settle(f"fetch_originals/{bucket}", this_try, unfinished)
 
 
 if "snakemake" in globals():

@@ -15,7 +15,8 @@ def generate_captions(*, config: dict, bucket: str, system: str, params: dict, c
     )
     rows = list(job.counted(rows, f"captions of {system}", len(clips)))
     write_rows(captions, Caption, rows)
-    unfinished = any(row.outcome is Outcome.INFRA_ERROR for row in rows)
+    failed = [f"{row.clip_id}: {row.detail}" for row in rows if row.outcome is Outcome.INFRA_ERROR]
+    unfinished = job.tell_unfinished(f"captions of {system}", failed)
     Retries(plan.RETRIES).settle(f"generate_captions/{system}/{bucket}", params["this_try"], unfinished)
 
 

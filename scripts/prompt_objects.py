@@ -22,7 +22,9 @@ def prompt_objects(
     )
     rows = list(job.counted(rows, f"objects of {system}", len(clips)))
     write_rows(prompts, ObjectPrompts, rows)
-    Retries(plan.RETRIES).settle(f"prompt_objects/{system}/{bucket}", params["this_try"], any(row.retry for row in rows))
+    failed = [f"{row.clip_id}: {row.status}" for row in rows if row.retry]
+    unfinished = job.tell_unfinished(f"objects of {system}", failed)
+    Retries(plan.RETRIES).settle(f"prompt_objects/{system}/{bucket}", params["this_try"], unfinished)
 
 
 if "snakemake" in globals():

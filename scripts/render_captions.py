@@ -19,7 +19,8 @@ def render_captions(*, config: dict, bucket: str, system: str, params: dict, cap
     )
     rows = list(job.counted(rows, f"renders of {system}", len(clips)))
     write_rows(renders, Render, rows)
-    unfinished = any(row.outcome is Outcome.INFRA_ERROR for row in rows)
+    failed = [f"{row.clip_id}: {row.detail}" for row in rows if row.outcome is Outcome.INFRA_ERROR]
+    unfinished = job.tell_unfinished(f"renders of {system}", failed)
     Retries(plan.RETRIES).settle(f"render_captions/{system}/{bucket}", params["this_try"], unfinished)
 
 

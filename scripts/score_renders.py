@@ -23,7 +23,8 @@ def score_renders(*, config: dict, bucket: str, system: str, lane: str, params: 
     )
     rows = list(rows)
     write_rows(scores, Score, rows)
-    unfinished = any(row.retry for row in rows)
+    failed = [f"{row.metric}, {row.clip_id}: {row.detail}" for row in rows if row.retry]
+    unfinished = job.tell_unfinished(f"scores of {system}", failed)
     Retries(plan.RETRIES).settle(f"score_renders/{lane}/{system}/{bucket}", params["this_try"], unfinished)
 
 

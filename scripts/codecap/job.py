@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -57,6 +57,16 @@ def in_words(error: BaseException) -> str | None:
         cured = explained(error, Path(os.fsdecode(error.filename)) if error.filename else Path.cwd())
         return in_words(cured) if isinstance(cured, StoreError) else None
     return None
+
+
+def tell_unfinished(what: str, reasons: Sequence[str]) -> bool:
+    """Say on the terminal what failed by our fault and is tried again at the next run; true if anything did."""
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        message = f"{what}: tried again at the next run: {reasons[0]}{more}"
+        LOG.error(message)
+        print(f"codecap: {message}", file=sys.stderr)
+    return bool(reasons)
 
 
 def counted(items: Iterable[T], what: str, total: int) -> Iterator[T]:

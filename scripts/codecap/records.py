@@ -319,7 +319,7 @@ def read_rows(path: Path, kind: type[R]) -> Iterator[R]:
             try:
                 yield kind.model_validate_json(line)
             except ValidationError as error:
-                raise RecordError(f"{path}:{number}: not a {kind.__name__}: {in_words(error)}") from error
+                raise RecordError(f"{path}:{number}: not a valid {kind.__name__}: {in_words(error)}") from error
 
 
 def write_rows(path: Path, kind: type[R], rows: Iterable[R]) -> None:
@@ -339,7 +339,7 @@ def read_record(path: Path, kind: type[R]) -> R:
     try:
         return kind.model_validate_json(Path(path).read_text(encoding="utf-8"))
     except ValidationError as error:
-        raise RecordError(f"{path}: not a {kind.__name__}: {in_words(error)}") from error
+        raise RecordError(f"{path}: not a valid {kind.__name__}: {in_words(error)}") from error
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: not a text file in UTF-8") from error
 
@@ -402,7 +402,7 @@ def read_clips(table: Path, folder: Path | None = None, problems: list[str] | No
             try:
                 clip = Clip.model_validate(told)
             except ValidationError as error:
-                found.append(f"{table}:{number}: not a clip: {in_words(error)}")
+                found.append(f"{table}:{number}: not a valid clip: {in_words(error)}")
                 continue
             if clip.clip_id in clips:
                 found.append(f"{table}:{number}: clip id {clip.clip_id!r} is used twice; give each clip an id of its own")

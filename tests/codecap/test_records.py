@@ -38,7 +38,7 @@ def test_a_bad_line_is_named(tmp_path):
     path.write_text(clip().model_dump_json() + '\n{"clip_id": "A_002"}\n')
     rows = read_rows(path, Clip)
     assert next(rows).clip_id == "A_001"
-    with pytest.raises(RecordError, match=rf"{path}:2: not a Clip: .*category"):
+    with pytest.raises(RecordError, match=rf"{path}:2: not a valid Clip: .*category"):
         next(rows)
 
 
@@ -109,7 +109,7 @@ def test_a_bad_value_and_an_unknown_column_are_named(tmp_path):
     table.write_text(table.read_text().replace("\t24\t", "\tmany\t", 1))
     problems = []
     assert [row.clip_id for row in read_clips(table, problems=problems)] == ["A_002"]
-    assert "clips.tsv:2: not a clip: frames" in problems[0]
+    assert "clips.tsv:2: not a valid clip: frames" in problems[0]
     table.write_text(table.read_text().replace("clip_id", "clipid", 1))
     with pytest.raises(RecordError, match="unknown column clipid"):
         read_clips(table)

@@ -67,7 +67,7 @@ def test_bad_annotations_are_named_and_the_other_clips_keep_theirs(workflow):
     kept = [row.clip_id for row in read_rows(workflow.folder / "results/3_annotate/approved/00.jsonl", Annotation)]
     assert kept == [first.clip_id]
     told = (workflow.folder / "logs/gather_annotations/00.log").read_text()
-    for name, words in ((second.clip_id, "outside the picture"), (third.clip_id, "not a Annotation"), ("Z_999", "clip")):
+    for name, words in ((second.clip_id, "passes the picture"), (third.clip_id, "not a valid Annotation"), ("Z_999", "clip")):
         assert any(name in line and words in line for line in told.splitlines()), (name, told)
 
 

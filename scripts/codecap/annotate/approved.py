@@ -36,7 +36,8 @@ def gather(
 
 def strays(folder: Path, known: Iterable[str]) -> list[Problem]:
     """A problem for each file of the folder whose clip is not in the table."""
-    return unknown_clips((path.stem for path in Path(folder).glob("*.json")), known)
+    found = unknown_clips((path.stem for path in Path(folder).glob("*.json")), known)
+    return [problem.model_copy(update={"place": str(Path(folder) / f"{problem.clip_id}.json")}) for problem in found]
 
 
 def _read(clip: Clip, path: Path) -> tuple[Annotation | None, list[Problem]]:

@@ -2,9 +2,9 @@
 
 A *ground* is a large smooth area (a sky, a page, a panel's inside) and all that has its colour. A *flat* region is a smaller smooth
 area: a tile, a bar. What is left when all grounds are taken away is a *figure*: a word, an icon with its outline. A *blob* is a
-figure without thin lines, such as a disc with a name on it that stands on the lines of a grid. An *accent* is what has colours that
-are rare in the picture: a sprite before a landscape that has no ground. A *panel* is a smooth area by a stricter measure, with most of
-its box filled: a card that is hardly brighter than the page.
+figure without thin lines, such as a disc with a name on it that stands on the lines of a grid. An *accent* is what has colours
+that are rare in the picture: a sprite before a landscape that has no ground. A *panel* is a smooth area by a stricter measure,
+with most of its box filled: a card that is hardly brighter than the page.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def _panels(rgb: np.ndarray) -> list[Region]:
     """Smooth areas by the stricter measure that fill their boxes and are no grounds."""
     smooth = _smooth(rgb, PANEL_LEVELS)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(smooth.astype(np.uint8), connectivity=4)
-    filled = stats[:, cv2.CC_STAT_AREA] / (stats[:, cv2.CC_STAT_WIDTH].astype(float) * stats[:, cv2.CC_STAT_HEIGHT])
+    box_px = stats[:, cv2.CC_STAT_WIDTH].astype(float) * stats[:, cv2.CC_STAT_HEIGHT]
+    filled = stats[:, cv2.CC_STAT_AREA] / np.maximum(box_px, 1.0)
     fit = _fit(stats, labels.size) & (filled >= PANEL_FILLED) & ~_are_grounds(stats, rgb.shape[1], rgb.shape[0])
     fit[0] = False
     return _described(rgb, labels, stats, np.flatnonzero(fit), "panel")
@@ -94,7 +95,8 @@ def _rare_mask(rgb: np.ndarray) -> np.ndarray:
     counts = np.bincount(codes.ravel(), minlength=16**3).reshape(16, 16, 16).astype(np.float64)
     near = 27 * uniform_filter(counts, 3, mode="constant")  # a sum over 3 x 3 x 3 cells
     rare = (near < RARE_SHARE * codes.size).astype(np.uint8).ravel()[codes]
-    opened = cv2.morphologyEx(rare, cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
+    four_px = np.ones((2, 2), np.uint8)
+    opened = cv2.dilate(cv2.erode(rare, four_px, anchor=(1, 1)), four_px, anchor=(0, 0))  # MORPH_OPEN would shift it by a pixel
     return cv2.morphologyEx(opened, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
 
 
@@ -184,7 +186,8 @@ def _mean_around(sums: np.ndarray, box_xyxy: tuple[int, int, int, int]) -> np.nd
         return sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0]
 
     x0, y0, x1, y1 = box_xyxy
-    wide = (max(x0 - AROUND_PX, 0), max(y0 - AROUND_PX, 0), min(x1 + AROUND_PX, sums.shape[1] - 1), min(y1 + AROUND_PX, sums.shape[0] - 1))
+    bottom, right = sums.shape[0] - 1, sums.shape[1] - 1
+    wide = (max(x0 - AROUND_PX, 0), max(y0 - AROUND_PX, 0), min(x1 + AROUND_PX, right), min(y1 + AROUND_PX, bottom))
     pixels = (wide[2] - wide[0]) * (wide[3] - wide[1]) - (x1 - x0) * (y1 - y0)
     return (total(*wide) - total(*box_xyxy)) / max(pixels, 1)
 

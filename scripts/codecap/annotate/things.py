@@ -1,9 +1,8 @@
 """Which tracks are objects worth annotating: salient, lasting, whole, and not the same thing twice.
 
-What counts for a track: it moves, it comes or goes within its shot, its colour is vivid or stands out from what is around it, it is neither a
-speck nor half the picture, it is there for long, it fills its box, and the box moves and grows without jumps. What counts against it:
-it is only a part that moves with a whole, it holds things that go their own way (it is what happened to touch), it resembles what has
-been chosen already.
+What counts for a track: it moves, it comes or goes within its shot, its colour is vivid and stands out from what is around it, it
+is neither a speck nor half the picture, it is there for long, it fills its box, and the box moves and grows without jumps. What
+counts against it: it is only a part that moves with a whole, or it resembles what has been chosen already.
 """
 
 from __future__ import annotations
@@ -24,12 +23,19 @@ SAME_OVERLAP = 0.5  # mean IoU from which two tracks are one thing
 SURE_OVERLAP = 0.75  # mean IoU from which a track of another family confirms one
 INSIDE_SHARE = 0.9  # of a box that lies in another one
 TOGETHER_SHARE = 0.01  # of the picture's diagonal: a part that moves by no more against the whole is no object of its own
+CLEAR_LEVELS = 80.0  # of contrast, from which more makes nothing more salient
 WITH_SHARE = 0.25  # of its way: nor one that does so, as what is cut off by the same edge does
 SPECK = 0.05  # square root of the share of the picture: what is smaller counts less
+WHOLE_SCORE = 0.15  # what the whole of a part has of its score, at least
+LARGEST_WHOLE = 0.2  # of the picture: what is larger is a place, not an object
+HEIR_WORTH = 0.95  # what a whole of two parts and more counts of the best one's score
+LONGER, LONGER_SCORE = 1.4, 0.5  # a track of the same thing that is so much longer is taken if it has that much of the score
+LARGER, LARGER_SCORE = 1.1, 0.7  # and so is one that is larger
+MOVES_WORTH, VIVID_WORTH, COMES_WORTH = 1.0, 0.3, 0.3  # what counts beside 0.3 for being there
 FLAT_WORTH = 0.8  # what a smooth area counts against a figure: its rim is missing, and often it is the inside of one
 PART_WORTH = 0.35  # what a mere part counts
-HOLDER_WORTH = 0.5  # and what holds things that go their own way
-KIN_WORTH = 0.85  # what a thing counts for each chosen one that looks like it
+NESTED_WORTH = 0.5  # what a thing counts for each chosen one that it lies in or holds
+KIN_WORTH = 0.92  # what a thing counts for each chosen one that looks like it
 KIN_LEVELS, KIN_RATIO = 45.0, 1.3  # it does: sum of the channels' differences, ratio of the areas
 CONFIRMED_WORTH = 1.2  # what a thing counts that regions of another family show in the same place
 
@@ -75,11 +81,12 @@ def thing_of(track: Track, scale: float, width_px: int, height_px: int, shot: tu
     size = np.sqrt(typical_px / (width_px * height_px))
     colours = track.colours()
     travel = np.linalg.norm(np.ptp(centres, axis=0)) / np.hypot(width_px, height_px)
-    stands_out = max(np.ptp(colours.mean(axis=0)), np.median([region.contrast for region in track.regions])) / 255
+    vivid = np.ptp(colours.mean(axis=0)) / 255
+    contrast = np.median([region.contrast for region in track.regions])
     at_edge = (boxes[:, :2] <= scale).any(axis=1) | (boxes[:, 2:] >= np.array([width_px, height_px]) - scale).any(axis=1)
     comes, goes = track.first > shot[0] and not at_edge[0], track.last + 1 < shot[1] and not at_edge[-1]
-    worth = 0.3 + min(4 * travel, 1.0) + 0.6 * stands_out + 0.25 * (comes + goes)
-    worth *= min(size / SPECK, 1.0)
+    worth = 0.3 + min(4 * travel, MOVES_WORTH) + VIVID_WORTH * vivid + COMES_WORTH * (comes + goes)
+    worth *= min(size / SPECK, 1.0) * (0.4 + 0.6 * min(contrast / CLEAR_LEVELS, 1.0))
     worth *= np.sqrt(min(len(boxes) / min(LASTING, shot[1] - shot[0]), 1.0)) * (1 - 0.4 * at_edge.mean())
     filled = np.median([region.area_px for region in track.regions]) * scale**2 / typical_px
     worth *= (0.4 + 0.6 * min(filled, 1.0)) / (1 + 5 * _jumpiness(boxes) / np.sqrt(typical_px))
@@ -88,26 +95,28 @@ def thing_of(track: Track, scale: float, width_px: int, height_px: int, shot: tu
     return Thing(track.first, boxes, colours, float(worth), track.regions[0].family)
 
 
-def select(things: Iterable[Thing], most: int, shot_lengths: Sequence[int], diagonal_px: float) -> list[Thing]:
+def select(things: Iterable[Thing], most: int, shot_lengths: Sequence[int], width_px: int, height_px: int) -> list[Thing]:
     """The most salient things, each once, at most `most`, the first and then the higher up first.
 
     Args:
         shot_lengths: frames of each shot.
-        diagonal_px: of the picture, in canonical pixels.
+        width_px, height_px: of the picture.
     """
     shortest = min(SHORTEST, *shot_lengths)
     ranked = sorted((thing for thing in things if len(thing.boxes_xyxy) >= shortest), key=_order)[:MOST_LOOKED_AT]
-    pairs = _Pairs(ranked, TOGETHER_SHARE * diagonal_px)
-    scores = np.array([thing.score for thing in ranked]) * pairs.worth()
+    pairs = _Pairs(ranked, width_px, height_px)
+    scores = pairs.scores_among_others()
     chosen: list[int] = []
     left = np.arange(len(ranked))
     while len(left) and len(chosen) < most:
-        best = int(left[np.argmax(scores[left])])  # the first of equals, which `_order` has put first
+        found = int(left[np.argmax(scores[left])])  # the first of equals, which `_order` has put first
+        best = pairs.fullest(found, left, scores)
         chosen.append(best)
         scores *= np.where(pairs.kin(best), KIN_WORTH, 1.0)
-        left = left[(left != best) & ~pairs.same[best, left]]
-    found = [replace(ranked[number], score=float(scores[number])) for number in chosen]
-    return sorted(found, key=lambda thing: (thing.first, *thing.boxes_xyxy[0][1::-1].tolist()))
+        scores *= np.where(pairs.within[best] | pairs.within[:, best], NESTED_WORTH, 1.0)
+        left = left[(left != best) & (left != found) & ~pairs.same[best, left] & ~pairs.same[found, left]]
+    best_of = [replace(ranked[number], score=float(scores[number])) for number in chosen]
+    return sorted(best_of, key=lambda thing: (thing.first, *thing.boxes_xyxy[0][1::-1].tolist()))
 
 
 class _Pairs:
@@ -116,18 +125,22 @@ class _Pairs:
     Attributes:
         same: the two are one thing.
         confirms: they are surely one thing, seen by regions of different families.
-        part: the first lies in the second and moves with it.
-        holds: the first has the second inside, and that goes its own way.
+        within: the first lies in the second.
+        part: and moves with it.
     """
 
-    def __init__(self, things: Sequence[Thing], together_px: float) -> None:
-        self.things = things
+    def __init__(self, things: Sequence[Thing], width_px: int, height_px: int) -> None:
+        self.picture_px = width_px * height_px
+        together_px = TOGETHER_SHARE * np.hypot(width_px, height_px)
         count = len(things)
-        self.same, self.confirms, self.part, self.holds = (np.zeros((count, count), bool) for _ in range(4))
+        self.scores = np.array([thing.score for thing in things])
+        self.colours = np.array([np.median(thing.rgb, axis=0) for thing in things])
+        self.areas = np.array([max(np.median(area(thing.boxes_xyxy)), 1.0) for thing in things])
+        self.lasting = np.array([len(thing.boxes_xyxy) for thing in things])
+        self.same, self.confirms, self.within, self.part = (np.zeros((count, count), bool) for _ in range(4))
         boxes = _sampled(things)
         seen = ~np.isnan(boxes[..., 0])
         lasting = seen.sum(axis=1)
-        scores = np.array([thing.score for thing in things])
         families = np.array([thing.family for thing in things])
         for one in range(count):
             common = seen & seen[one]
@@ -137,31 +150,35 @@ class _Pairs:
             enough = (both > 0) & (both >= 0.5 * brief)
             self.same[one] = enough & (overlap > SAME_OVERLAP)
             self.confirms[one] = (both >= 0.7 * lasting[one]) & (overlap > SURE_OVERLAP) & (families != families[one])
-            holder = (both >= 0.5 * lasting[one]) & (inside > INSIDE_SHARE) & ~self.same[one]
-            together = apart < np.maximum(together_px, WITH_SHARE * travel)
-            self.part[one] = holder & together
-            self.holds[:, one] = holder & ~together & (scores[one] >= scores)
-        for matrix in (self.same, self.confirms, self.part, self.holds):
+            self.within[one] = (both >= 0.5 * lasting[one]) & (inside > INSIDE_SHARE) & ~self.same[one]
+            self.part[one] = self.within[one] & (apart < np.maximum(together_px, WITH_SHARE * travel))
+        for matrix in (self.same, self.confirms, self.within, self.part):
             np.fill_diagonal(matrix, False)
 
-    def worth(self) -> np.ndarray:
-        """What each thing counts among the others, `(things,)`, before any is chosen."""
-        scores = np.array([thing.score for thing in self.things])
-        worth = np.where(self.confirms.any(axis=1), CONFIRMED_WORTH, 1.0)
-        lone = ~self.holds.any(axis=1)
-        whole = lone & (scores > 0.5 * np.median(scores)) if len(scores) else lone
-        worth[(self.part & whole[None]).any(axis=1)] *= PART_WORTH
-        worth[~lone] *= HOLDER_WORTH
-        return worth
+    def scores_among_others(self) -> np.ndarray:
+        """What each thing counts before any is chosen, `(things,)`: a whole nearly as much as the best of its parts."""
+        scores = self.scores * np.where(self.confirms.any(axis=1), CONFIRMED_WORTH, 1.0)
+        whole = self.areas < LARGEST_WHOLE * self.picture_px
+        part = self.part & whole[None] & (self.scores[None] > WHOLE_SCORE * self.scores[:, None])
+        inherited = HEIR_WORTH * np.where(part, scores[:, None], 0.0).max(axis=0, initial=0.0)
+        heir = (part.sum(axis=0) >= 2) & ~part.any(axis=1)
+        return np.maximum(np.where(part.any(axis=1), PART_WORTH, 1.0) * scores, np.where(heir, inherited, 0.0))
+
+    def fullest(self, one: int, left: np.ndarray, scores: np.ndarray) -> int:
+        """Which of the tracks of the same thing, among those left, tells most of it: the longest, then the largest one."""
+        twins = left[self.same[one, left]]
+        longer = twins[(self.lasting[twins] > LONGER * self.lasting[one]) & (scores[twins] > LONGER_SCORE * scores[one])]
+        if len(longer):
+            return int(longer[np.argmax(scores[longer])])
+        as_long = self.lasting[twins] * LONGER > self.lasting[one]
+        larger = twins[as_long & (self.areas[twins] > LARGER * self.areas[one]) & (scores[twins] > LARGER_SCORE * scores[one])]
+        return int(larger[np.argmax(scores[larger])]) if len(larger) else one
 
     def kin(self, one: int) -> np.ndarray:
         """Which things look like one of them, `(things,)`."""
-        if not hasattr(self, "_looks"):
-            colours = np.array([np.median(thing.rgb, axis=0) for thing in self.things])
-            areas = np.array([max(np.median(area(thing.boxes_xyxy)), 1.0) for thing in self.things])
-            self._looks = colours, np.log(areas)
-        colours, sizes = self._looks
-        return (np.abs(colours - colours[one]).sum(axis=1) < KIN_LEVELS) & (np.abs(sizes - sizes[one]) < np.log(KIN_RATIO))
+        ratio = self.areas / self.areas[one]
+        alike = np.abs(self.colours - self.colours[one]).sum(axis=1) < KIN_LEVELS
+        return alike & (np.maximum(ratio, 1 / ratio) < KIN_RATIO)
 
 
 def _sampled(things: Sequence[Thing]) -> np.ndarray:
@@ -178,8 +195,8 @@ def _sampled(things: Sequence[Thing]) -> np.ndarray:
 def _against(one: np.ndarray, boxes: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, ...]:
     """Of boxes `(instants, 4)` against others `(things, instants, 4)`, over the instants in `common`, each `(things,)`.
 
-    Mean IoU; mean share of the one that lies in the other; range of the centres' distance, and of the one's centre, in pixels. 0 without
-    common instants.
+    Mean IoU; mean share of the one that lies in the other; range of the centres' distance, and of the one's centre, in pixels.
+    All are 0 without common instants.
     """
     both = np.maximum(common.sum(axis=1), 1)
     shared = np.where(

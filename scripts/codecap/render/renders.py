@@ -10,7 +10,7 @@ from typing import Any
 from codecap.records import Caption, Certificate, Clip, Outcome, Render
 from codecap.render.failures import BrowserMissing, InfraError
 from codecap.render.rendering import partial_path, render_caption
-from codecap.store import Draft, Item, ItemStore
+from codecap.store import Draft, Item, ItemStore, explained
 from codecap.video import ENCODING
 
 
@@ -48,6 +48,8 @@ def render_shard(
         except BrowserMissing:
             raise
         except InfraError as error:
+            if isinstance(error.__cause__, OSError):  # the disk is full or read-only: no other clip would fare better
+                raise explained(error.__cause__, bulk) from error
             yield Render(system=caption.system, clip_id=caption.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=str(error))
             continue
         yield _row(caption, key, item)

@@ -23,6 +23,7 @@ HIGHER_IS_BETTER = True
 NEEDS: tuple[str, ...] = ()
 
 TRUNCATE = 3.5  # the window reaches this many standard deviations: 11 px wide at sigma 1.5, as in the paper
+STRIP_PX = 128  # rows that are worked at a time, so that a large picture takes little memory
 C1, C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 
 
@@ -124,11 +125,16 @@ def ssim(reference: np.ndarray, candidate: np.ndarray, sigma_px: float = 1.5) ->
     if reference.shape != candidate.shape:
         raise ValueError(f"SSIM of pictures of different shapes: {reference.shape} and {candidate.shape}")
     radius_px = int(TRUNCATE * sigma_px + 0.5)
-    similarity = [ssim_map(reference[..., channel], candidate[..., channel], sigma_px, radius_px) for channel in range(3)]
     height_px, width_px = reference.shape[:2]
     margin_px = radius_px if min(height_px, width_px) > 2 * radius_px else 0
-    inner = (slice(margin_px, height_px - margin_px), slice(margin_px, width_px - margin_px))
-    return float(np.mean([channel[inner].mean() for channel in similarity]))
+    total = 0.0
+    for top in range(margin_px, height_px - margin_px, STRIP_PX):
+        rows = slice(top, min(top + STRIP_PX, height_px - margin_px))
+        above, below = max(rows.start - radius_px, 0), min(rows.stop + radius_px, height_px)
+        for channel in range(3):
+            whole = ssim_map(reference[above:below, :, channel], candidate[above:below, :, channel], sigma_px, radius_px)
+            total += whole[rows.start - above : rows.stop - above, margin_px : width_px - margin_px].sum()
+    return float(total / (3 * (height_px - 2 * margin_px) * (width_px - 2 * margin_px)))
 
 
 def ssim_map(first: np.ndarray, second: np.ndarray, sigma_px: float, radius_px: int) -> np.ndarray:

@@ -77,26 +77,36 @@ class Sheet:
 
 
 def same_true_boxes(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
-    """The same file, true boxes given: every metric its maximum."""
+    """The same file, true boxes given: every metric its maximum, in every item."""
     names = [name for name in bench.metrics if name not in BESIDE]
     rows = bench.scores(clip, bench.same(clip), names, true_boxes=True)
-    for name in names:
-        found = [score for score in rows if score.metric == name]
-        if all(score.value is None for score in found):
-            yield sheet.unfit(found[0].detail, name)
+    for column in dict.fromkeys(score.metric for score in rows):
+        name = next(name for name in names if column in (name, f"{name}_strict"))
+        module = registry.load("score", name)
+        found = [score for score in rows if score.metric == column]
+        unscored = [score for score in found if score.value is None]
+        if "annotation" in module.NEEDS and clip.clip_id not in bench.annotations:
+            yield sheet.unfit("it has no annotation", column)
+        elif name == "mps" and unscored:
+            yield sheet.unfit(unscored[0].detail, column)
         elif name == "retention" and not _stand_in(found):
-            yield sheet.at_least(name, mean(rows, name), 90.0)
+            yield sheet.at_least(column, mean(rows, column), 90.0)
+        elif unscored:
+            told = "; ".join(f"{score.item or column}: {score.detail}" for score in unscored)
+            yield sheet.within(column, None, module.RANGE[1], EXACT, told)
         else:
-            worst = min(score.value for score in found if score.value is not None)
-            yield sheet.within(name, worst, registry.load("score", name).RANGE[1], EXACT, "the lowest of its items")
+            lowest = min(score.value for score in found if score.value is not None)
+            yield sheet.within(column, lowest, module.RANGE[1], EXACT, f"the lowest of {len(found)}")
 
 
 def same(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
     """The same file, boxes found by the backend."""
     rows = bench.scores(clip, bench.same(clip), ("visual_similarity", "appearance", "kss", "mps", "retention"))
-    for name, limit in (("visual_similarity", 0.999), ("appearance", 0.999), ("kss", 0.999), ("mps", 0.99)):
+    for name in ("visual_similarity", "appearance", "kss"):
         if name in bench.metrics:
-            yield from _scored(sheet, rows, name, lambda value, name=name, limit=limit: sheet.at_least(name, value, limit))
+            yield sheet.at_least(name, mean(rows, name), 0.999)
+    if "mps" in bench.metrics:
+        yield from _moving(sheet, rows, lambda value: sheet.at_least("mps", value, 0.99))
     if points := [score for score in rows if score.metric == "retention" and score.item]:
         limit = 100.0 if _stand_in(points) else 90.0
         yield sheet.at_least("retention", mean(rows, "retention"), limit)
@@ -165,7 +175,7 @@ def reversed_(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
     rows = bench.scores(clip, bench.candidate("backwards", clip), ("retention", "mps"))
     if "mps" in bench.metrics:
         identity = mean(bench.scores(clip, bench.same(clip), ("mps",)), "mps")
-        yield from _scored(sheet, rows, "mps", lambda value: sheet.below("mps", value, identity, "identity", by=0.2))
+        yield from _moving(sheet, rows, lambda value: sheet.below("mps", value, identity, "identity", by=0.2))
     yield from _dynamic_below_static(sheet, rows)
 
 
@@ -199,14 +209,14 @@ def shifted(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
     known = [value for value in values if value is not None]
     falls = all(after < before or (after <= before and before < GONE) for before, after in pairwise(known))
     told = ", ".join("unscored" if value is None else f"{value:.2f}" for value in values)
-    rise = max((after - before for before, after in pairwise(known)), default=0.0)
+    step = max((after - before for before, after in pairwise(known) if before >= GONE), default=None)
     yield Check(
         row=sheet.row,
         clip=sheet.clip,
         what="object_iou, largest step",
-        value=rise,
+        value=step,
         threshold=f"< 0 until the mean is under {GONE:g}",
-        held=falls and len(known) == len(values),
+        held=falls and step is not None and len(known) == len(values),
         detail=f"means {told}, over the first {opening.frames / FPS:g} s",
     )
 
@@ -221,12 +231,12 @@ def late(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
     runs += [bench.scores(clip, bench.candidate("late", clip, delay_s), names) for delay_s in DELAYS_S]
     for metric, kind, scale in (("retention", "dynamic", 100.0), ("mps_strict", None, 1.0)):
         values = [mean(rows, metric, kind) for rows in runs]
+        if values[0] is None:
+            continue  # no dynamic point, or nothing that can be followed: the rows of identity say so
         known = [value for value in values if value is not None]
-        if len(known) == len(values):
-            rise = max(after - before for before, after in pairwise(known))
-            told = "values " + ", ".join(f"{value:.3g}" for value in known)
-            what = f"{kind} {metric}" if kind else metric
-            yield sheet.at_most(f"{what}, largest rise", rise, 0.02 * scale, told)
+        rise = max(after - before for before, after in pairwise(known)) if len(known) == len(values) else None
+        told = "values " + ", ".join("unscored" if value is None else f"{value:.3g}" for value in values)
+        yield sheet.at_most(f"{kind} {metric}, largest rise" if kind else f"{metric}, largest rise", rise, 0.02 * scale, told)
     if "lag" in bench.metrics:
         for delay_s, rows in zip(DELAYS_S, runs[1:], strict=True):
             detail = "; ".join(score.detail for score in rows if score.metric == "lag")
@@ -271,23 +281,24 @@ ROWS: dict[str, Rule] = {
 
 
 def _dynamic_below_static(sheet: Sheet, rows: Sequence[Score], most: float | None = None, unfit: str = "") -> Iterator[Check]:
-    static, dynamic = mean(rows, "retention", "static"), mean(rows, "retention", "dynamic")
-    if dynamic is None:
+    kinds = {score.kind for score in rows if score.metric == "retention"}
+    if "dynamic" not in kinds:
         return
+    dynamic = mean(rows, "retention", "dynamic")
     if most is not None:
         limit = most if _stand_in(score for score in rows if score.metric == "retention") else 40.0
         yield sheet.at_most("dynamic retention", dynamic, limit)
     if unfit:
         yield sheet.unfit(unfit, "dynamic below static retention")
-    elif static is not None:
-        yield sheet.below("dynamic retention", dynamic, static, "static")
+    elif "static" in kinds:
+        yield sheet.below("dynamic retention", dynamic, mean(rows, "retention", "static"), "static")
 
 
-def _scored(sheet: Sheet, rows: Sequence[Score], metric: str, check: Callable[[float], Check]) -> Iterator[Check]:
-    """The check, or the clip is not fit because the metric finds nothing to measure, and says why."""
-    value = mean(rows, metric)
+def _moving(sheet: Sheet, rows: Sequence[Score], check: Callable[[float], Check]) -> Iterator[Check]:
+    """The check of MPS, or the clip is not fit because no point can be seen to move in both videos."""
+    value = mean(rows, "mps")
     if value is None:
-        yield sheet.unfit("; ".join(score.detail for score in rows if score.metric == metric), metric)
+        yield sheet.unfit("; ".join(score.detail for score in rows if score.metric == "mps"), "mps")
     else:
         yield check(value)
 

@@ -26,7 +26,7 @@ def test_a_bad_file_keeps_only_its_own_clip_back(tmp_path):
     gathered, problems = gather(clips, tmp_path)
 
     assert gathered["A_1"] == right("A_1")
-    assert "A_2.json" in gathered["A_2"] and "not a Annotation" in gathered["A_2"]
+    assert "A_2.json" in gathered["A_2"] and "not a valid Annotation" in gathered["A_2"]
     assert "A_3.json" in gathered["A_3"] and "frame 5" in gathered["A_3"] and "100x60" in gathered["A_3"]
     assert "A_4.json" in gathered["A_4"] and "UTF-8" in gathered["A_4"]
     assert "A_5.json" in gathered["A_5"] and "no approved annotation" in gathered["A_5"]

@@ -17,7 +17,7 @@ def test_flat_pictures_leave_only_the_luminance_term(a, b):
     assert kss.ssim(flat(a), flat(b)) == pytest.approx((2 * a * b + c1) / (a**2 + b**2 + c1), abs=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(64, 80, 3), (31, 45, 3)])
+@pytest.mark.parametrize("shape", [(64, 80, 3), (31, 45, 3), (300, 40, 3)])
 @pytest.mark.parametrize("sigma_px", [1.5, 2.0])
 def test_equals_scikit_image(shape, sigma_px):
     generator = np.random.default_rng(0)

@@ -24,7 +24,7 @@ from codecap.annotate.wording import colour_name, place_name, size_name, time_na
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint
 from codecap.shots import detect_shots
 
-VERSION = 1
+VERSION = 2
 SAME_LEVELS = 6  # a frame that differs from the one before by no more anywhere has the same regions
 AGAIN = 0.5  # what a further focal point of the same object counts
 
@@ -91,7 +91,7 @@ class EmbeddedProposer:
         tracks = (track for tracker in trackers for track in stitched(tracker.tracks))
         found = (thing_of(track, scale, clip.width_px, clip.height_px, _shot_of(track.first, shots)) for track in tracks)
         lengths = [stop - start for start, stop in shots]
-        return select(found, self.settings.most_objects, lengths, np.hypot(clip.width_px, clip.height_px)), ground
+        return select(found, self.settings.most_objects, lengths, clip.width_px, clip.height_px), ground
 
     def _looked_at(self, clip: Clip) -> Iterator[tuple[int, np.ndarray, list[Region]]]:
         """Frame number, small copy and regions of each frame; regions are kept where nothing changes."""

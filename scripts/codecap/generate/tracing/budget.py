@@ -15,7 +15,7 @@ from codecap.generate.tracing.page import page_of
 from codecap.generate.tracing.plates import Plate
 from codecap.generate.tracing.vectors import Detail, traced
 
-PLATES_SHARE = 0.5  # of the budget: where plates would take more, they are traced coarser; all of it if nothing lies on them
+PLATES_SHARE = 0.7  # of the budget: where plates would take more, they are traced coarser; all of it if nothing lies on them
 THINNED_TO = 0.4  # of the cut-outs' bytes: rather than thin them to less, they are traced coarser
 TRIED = 24  # cut-outs traced to learn how many bytes they take
 SLACK = 1.05  # times what is left of the budget: traced, then thinned exactly

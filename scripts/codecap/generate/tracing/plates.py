@@ -209,9 +209,7 @@ def _order(scene: Scene, plates: list[Plate], chosen: list[int], shape: tuple[in
     return list(max(counts, key=counts.__getitem__))
 
 
-def _uncovered(
-    scene: Scene, motions: list[np.ndarray], plates: list[Plate], order: list[int], chosen: list[int]
-) -> list[Plate]:
+def _uncovered(scene: Scene, motions: list[np.ndarray], plates: list[Plate], order: list[int], chosen: list[int]) -> list[Plate]:
     """The plates made again, each only from what the ones above it leave to be seen."""
     shape = scene.pictures[0].shape[:2]
     made = list(plates)

@@ -12,8 +12,7 @@ it when the reference does, half for ever showing it there: a judge sees the ful
 Dynamic: over the interval, in all that the objects' boxes sweep, the change map of an instant is the picture less the mean
 picture of the interval. Agreement of two series of maps is 1 - sum |a - b| / (sum |a| + sum |b|) (Bray and Curtis 1957): 0
 for a candidate that stands still, and for motion elsewhere. Agreement of motion over time is the same of the amount of change
-from instant to instant, over about a quarter of a second. The value is their geometric mean, maps
-counted twice.
+from instant to instant, over about a quarter of a second. The value is their geometric mean, the maps counted twice.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from codecap.score import Description, Unscored
 
 LEVELS = (0.15, 0.35, 0.55, 0.75, 0.9)  # a value of at least the k-th of these is worth k + 1 points
 INSTANTS = 6  # of a static point
+MOST_INSTANTS = 120  # of a dynamic point: ten seconds at the full rate; a longer one is sampled more sparsely
 SEARCH_S = 0.25  # a static point is looked for in the whole candidate this often
 COLOUR_RANGE = 64.0  # difference of a channel, in levels, from which on a colour is simply wrong
 DEAD_LEVELS = 6.0  # change that an encoder may add to a still picture
@@ -193,8 +193,9 @@ def dynamic_value(
         Unscored: nothing changes in the reference during the interval.
     """
     held = _with_ends(_within(point, clip, reference["frames"]), len(reference["frames"]))
-    frames = reference["frames"][held]
-    shape, rate_hz = reference["pictures"].shape[1:3], _rate_hz(reference)
+    stride = int(np.ceil(len(held) / MOST_INSTANTS))
+    held, rate_hz = held[::stride], _rate_hz(reference) / stride
+    frames, shape = reference["frames"][held], reference["pictures"].shape[1:3]
     for region in (_region(boxes, frames, clip, shape), np.ones(shape, bool)):
         change = _changes(reference["pictures"][held], region)
         if change.any():

@@ -41,13 +41,22 @@ def test_equals_a_direct_call_of_the_network(encoder):
     assert found == pytest.approx(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), abs=1e-5)
 
 
-def test_a_video_is_the_direction_of_the_mean_over_frames(encoder):
+def test_a_video_is_mean_and_deviation_over_frames(encoder):
+    """Of two frames the deviation is half of their difference; it counts twice."""
     frames = pictures(2)
     pixels = torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2).float() / 127.5 - 1
     with torch.inference_mode():
-        mean = efficientnet.network()(pixels).mean(0).numpy()
-    assert encoder.embed_video(frames) == pytest.approx(mean / np.linalg.norm(mean), abs=1e-5)
+        first, second = efficientnet.network()(pixels).numpy()
+    both = np.concatenate([(first + second) / 2, np.abs(first - second)])
+    assert encoder.embed_video(frames) == pytest.approx(both / np.linalg.norm(both), abs=1e-5)
     assert np.linalg.norm(encoder.embed_video(frames)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_still_video_is_its_frame(encoder):
+    frame = pictures(1)[0]
+    found = encoder.embed_video([frame] * 5)
+    assert found[: efficientnet.DIMENSIONS] == pytest.approx(encoder.embed_frames([frame])[0], abs=1e-5)
+    assert found[efficientnet.DIMENSIONS :] == pytest.approx(0.0, abs=1e-5)
 
 
 def test_batches_change_nothing():
