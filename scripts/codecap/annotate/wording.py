@@ -38,6 +38,14 @@ def colour_name(rgb: Sequence[float]) -> str:
     return f"dark {name}" if lightness < 0.32 else f"light {name}" if lightness > 0.75 else name
 
 
+def with_article(noun: str) -> str:
+    """
+    >>> with_article("orange shape"), with_article("red shape")
+    ('an orange shape', 'a red shape')
+    """
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def place_name(box_xyxy: Sequence[float], width_px: int, height_px: int) -> str:
     """Which ninth of the picture a box's centre is in.
 

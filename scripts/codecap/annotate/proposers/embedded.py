@@ -20,7 +20,7 @@ from codecap.annotate.events import Event, changes, longest_rest
 from codecap.annotate.regions import FAMILIES, Region, regions_of
 from codecap.annotate.things import Thing, select, thing_of
 from codecap.annotate.tracks import Tracker, stitched
-from codecap.annotate.wording import colour_name, place_name, size_name, time_name
+from codecap.annotate.wording import colour_name, place_name, size_name, time_name, with_article
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint
 from codecap.shots import detect_shots
 
@@ -108,21 +108,22 @@ class EmbeddedProposer:
     def _named(self, thing: Thing, number: int, clip: Clip, shots: list[tuple[int, int]]) -> _Named:
         shot = _shot_of(thing.first, shots)
         colour = colour_name(np.median(thing.rgb, axis=0))
-        shape = f"a {colour} shape of about {size_name(np.median(thing.boxes_xyxy, axis=0))}"
+        shape = f"{with_article(colour)} shape of about {size_name(np.median(thing.boxes_xyxy, axis=0))}"
         where = place_name(thing.boxes_xyxy[0], clip.width_px, clip.height_px)
         return _Named(f"{colour.replace(' ', '_')}_{number}", thing, shot, f"{shape}, first at the {where}")
 
     def _static(self, clip: Clip, named: list[_Named]) -> list[FocalPoint]:
-        """How the most salient objects look, over the time for which they rest (or are visible)."""
+        """How the most salient objects look while they rest; those that never do come last, as they look at first."""
         points = []
-        for item in sorted(named, key=lambda item: -item.thing.score)[: self.settings.most_static - 1]:
-            rest = longest_rest(item.thing, clip.width_px, clip.height_px)
-            start, stop = rest or (item.thing.first, item.thing.stop)
+        rests = {item.name: longest_rest(item.thing, clip.width_px, clip.height_px) for item in named}
+        for item in sorted(named, key=lambda item: (not rests[item.name], -item.thing.score))[: self.settings.most_static - 1]:
+            rest = rests[item.name]
+            start, stop = rest or (item.thing.first, min(item.thing.stop, item.thing.first + clock.FPS))
             box = item.thing.boxes_xyxy[start - item.thing.first]
             where = place_name(box, clip.width_px, clip.height_px)
             stays = f"stands at the {where} (left {box[0]:.0f} px, top {box[1]:.0f} px)" if rest else f"is first at the {where}"
             colour = colour_name(item.thing.rgb[start - item.thing.first])
-            what = f"{item.name}: a {colour} shape of {size_name(box)} {stays}"
+            what = f"{item.name}: {with_article(colour)} shape of {size_name(box)} {stays}"
             points.append(_focal("static", what, start, stop, clip, [item.name]))
         return points
 
@@ -172,7 +173,8 @@ def _whole_picture(clip: Clip) -> AnnotatedObject:
 
 def _composition(clip: Clip, named: list[_Named], ground: tuple[float, ...], shots: list[tuple[int, int]]) -> FocalPoint:
     """What stands where at the first shot's beginning."""
-    shown = [item for item in named if item.thing.first <= shots[0][0] + 1][:5]
+    there = [item for item in named if item.thing.first <= shots[0][0] + 1]
+    shown = sorted(there, key=lambda item: -item.thing.score)[:5]
     parts = [f"{item.name} at the {place_name(item.thing.boxes_xyxy[0], clip.width_px, clip.height_px)}" for item in shown]
     what = f"at the beginning the picture is mostly {colour_name(ground)}" + (f", with {', '.join(parts)}" if parts else "")
     stop = min(shots[0][1], clock.FPS)
