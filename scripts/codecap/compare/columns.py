@@ -109,15 +109,21 @@ def check_protocols(scores: Iterable[Score]) -> dict[str, tuple[str, bool]]:
 
 
 def table_sets(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
-    """The columns as tables that may be shown: ("main", all), or with a second ("stand_ins", ...) where both kinds are there.
+    """The columns as tables that may be shown: ("main", all), or two where stand-ins and exact numbers are there.
 
-    Columns beside the paper (a size, a lag), and those without a number yet, belong to neither kind; they stay in the main table.
+    The main table is that of the paper's Table 1. If all of these are stand-ins, it holds the stand-ins, and the rest is a second
+    table ("exact"); else they leave it ("stand_ins"). Columns beside the paper (a size, a lag), and those without a number yet, are
+    of neither kind and stay with the exact ones.
     """
     paper = [column for column in columns if column.table != "beside" and (column.protocol or column.proxy)]
     proxies = [column for column in paper if column.proxy]
     if not proxies or len(proxies) == len(paper):
         return [("main", list(columns))]
-    return [("main", [column for column in columns if column not in proxies]), ("stand_ins", proxies)]
+    others = [column for column in columns if column not in proxies]
+    fidelity = [column for column in paper if column.table == "main"]
+    if fidelity and all(column.proxy for column in fidelity):
+        return [("main", proxies), ("exact", others)]
+    return [("main", others), ("stand_ins", proxies)]
 
 
 def _second_column(name: str, metrics: Sequence[MetricInfo]) -> MetricInfo:

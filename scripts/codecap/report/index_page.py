@@ -66,7 +66,7 @@ def context(comparison: Comparison) -> dict[str, Any]:
 
 
 def _boards(comparison: Comparison) -> list[Board]:
-    titles = {"main": "Main results", "stand_ins": "Results of stand-in backends"}
+    titles = {"main": "Main results", "stand_ins": "Results of stand-in backends", "exact": "Numbers without a stand-in"}
     return [_board(comparison, name, titles[name], columns) for name, columns in table_sets(comparison.columns)]
 
 

@@ -28,6 +28,7 @@ SIMILARITY = MetricInfo("visual_similarity", "Visual similarity", "", -1, 1, Tru
 IOU = MetricInfo("object_iou", "Object IoU", "%", 0, 100, True, "objects")
 RETENTION = MetricInfo("retention", "Retention", "", 0, 100, True, "focal_points")
 SIZE = MetricInfo("code_size", "Code size", "bytes", 0, None, False)
+KSS = MetricInfo("kss", "KSS", "", -1, 1, True)
 ALL = [SIMILARITY, IOU, RETENTION, SIZE]
 
 
@@ -236,6 +237,9 @@ def test_stand_ins_get_a_table_of_their_own_beside_the_papers_metrics() -> None:
     columns = columns_of([SIMILARITY, IOU, SIZE], rows)
     named = [(name, [column.name for column in of]) for name, of in table_sets(columns)]
     assert named == [("main", ["visual_similarity", "code_size"]), ("stand_ins", ["object_iou"])]
+    exact_beside = columns_of([IOU, KSS, SIZE], [rows[1], score("kss", "a", "A_1", 0.5), rows[2]])
+    named = [(name, [column.name for column in of]) for name, of in table_sets(exact_beside)]
+    assert named == [("main", ["object_iou"]), ("exact", ["kss", "code_size"])]  # the paper's Table 1 is the main one
     all_stand_ins = columns_of([IOU, SIZE], rows[1:])
     assert [name for name, _ in table_sets(all_stand_ins)] == ["main"]
     one_without_numbers = columns_of([SIMILARITY, IOU], rows[1:2])
