@@ -86,11 +86,12 @@ class LucasKanade:
         seen = np.ones(len(points), bool)
         tracks, valid = [at], [seen]
         for before, after in itertools.pairwise(prepared):
-            still = _is_still(before, after, at)
-            moved, found = self._step(before, after, at)
+            follow = seen & ~_is_still(before, after, at)
+            moved, found = self._step(before, after, at[follow])
             inside = ((moved >= 0) & (moved <= size - 1)).all(axis=1)
-            seen = seen & (still | (found & inside))
-            at = np.where((seen & ~still)[:, None], moved, at)
+            at, seen = at.copy(), seen.copy()
+            seen[follow] = found & inside
+            at[seen & follow] = moved[found & inside]
             tracks.append(at)
             valid.append(seen)
         return np.stack(tracks) / size, np.stack(valid)
