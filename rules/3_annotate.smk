@@ -57,6 +57,7 @@ rule propose_annotations:
         runtime=120,
     params:
         clips=contents,
+        this_try=this_try("propose_annotations"),
         proposer=config["proposer"],
         settings=config["proposers"].get(config["proposer"], {}),
         code=digest(f"codecap.annotate.proposers.{config['proposer']}"),

@@ -27,6 +27,7 @@ rule describe_references:
         clips=contents,
         metrics=lambda w: LANES[w.lane],
         shots=SHOTS,
+        this_try=this_try("describe_references"),
     script:
         "../scripts/describe_references.py"
 

@@ -9,6 +9,7 @@ from codecap import plan
 from codecap.fingerprint import code_digest
 from codecap.score.engine import choice
 
+configuration.drop_removed(config)
 plan.run_jobs_with(Path(workflow.basedir) / "scripts")
 try:
     PLAN = plan.make(config, [Path(path) for path in workflow.configfiles])

@@ -4,15 +4,19 @@ from pathlib import Path
 
 from codecap import job, plan
 from codecap.records import write_rows
+from codecap.retries import Retries
 from codecap.score.engine.choice import Choice
 from codecap.score.engine.lane import Lane, Reference, describe_shard
 
 
-def describe_references(*, config: dict, bucket: str, metrics: list[dict], shots: dict, references: Path) -> None:
+def describe_references(*, config: dict, bucket: str, lane: str, params: dict, references: Path) -> None:
     clips = plan.shard_clips(config, bucket)
     store = {root: Path(config["store"][root]) for root in ("durable", "bulk")}
-    lane = Lane([Choice(**metric) for metric in metrics], Choice(**shots), **store)
-    write_rows(references, Reference, job.counted(describe_shard(clips, lane), "references", len(clips)))
+    metrics = Lane([Choice(**metric) for metric in params["metrics"]], Choice(**params["shots"]), **store)
+    rows = list(job.counted(describe_shard(clips, metrics), "references", len(clips)))
+    write_rows(references, Reference, rows)
+    unfinished = job.tell_unfinished("references", [row.status for row in rows if row.status != "ok"])
+    Retries(plan.RETRIES).settle(f"describe_references/{lane}/{bucket}", params["this_try"], unfinished)
 
 
 if "snakemake" in globals():
@@ -20,7 +24,7 @@ if "snakemake" in globals():
         describe_references(
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,
-            metrics=snakemake.params.metrics,
-            shots=snakemake.params.shots,
+            lane=snakemake.wildcards.lane,
+            params=dict(snakemake.params.items()),
             references=Path(snakemake.output.references),
         )

@@ -21,9 +21,11 @@ app.add_typer(bench, name="bench")
 app.add_typer(store, name="store")
 app.add_typer(demo, name="demo")
 
-EMBEDDED = configuration.PROJECT / "config" / "demo.yaml"
+EMBEDDED = [configuration.PROJECT / "config" / "demo.yaml"]  # the embedded backends
+LARGEST_PX = 8192
 Config = Annotated[
-    Path, typer.Option("--config", help="Configuration laid over config/config.yaml. The default takes the embedded backends.")
+    list[Path],
+    typer.Option("--config", help="Configuration files laid over config/config.yaml, in order; by default config/demo.yaml."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -53,9 +55,14 @@ def ingest(
         snakemake --profile profiles/demo --cores 2 --config clips=clips/clips.tsv annotations=proposed
     """
     from codecap.collect.ingest import IngestSettings, ingest_files
+    from codecap.collect.naming import find_videos
 
     with job.running():
-        settings = IngestSettings(**configuration.load(config)["ingest"])
+        settings = IngestSettings(**configuration.load(*config)["ingest"])
+        videos, others = find_videos(files)
+        _tell([f"{path}: does not end like a video; passed over" for path in others])
+        if not videos:
+            raise UserError(f"no videos in {', '.join(map(str, files))}")
         rows = ingest_files(files, out, category=category, settings=settings)
     if as_json:
         typer.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=1))
@@ -75,25 +82,33 @@ def filter_(
     config: Config = EMBEDDED,
     as_json: AsJson = False,
 ) -> None:
-    """Say which clips are structured 2D content, and why the others are not."""
+    """Say which clips are structured 2D content, and why the others are not. The exit status is 1 when one cannot be judged."""
     from codecap.filtering.verdict import filter_clip
     from codecap.records import read_clips
 
     with job.running():
-        settings = configuration.load(config)["filter"]
-        verdicts = [filter_clip(clip, settings) for clip in read_clips(folder / "clips.tsv")]
+        settings = configuration.load(*config)["filter"]
+        problems: list[str] = []
+        verdicts = []
+        for clip in read_clips(folder / "clips.tsv", problems=problems):
+            try:
+                verdicts.append(filter_clip(clip, settings))
+            except UserError as error:
+                problems.append(str(error))
+        _tell(problems or ([] if verdicts else [f"{folder / 'clips.tsv'}: no clips in it"]))
     if as_json:
         told = [verdict.model_dump(mode="json", exclude={"clip_id"}) | {"clip": verdict.clip_id} for verdict in verdicts]
         typer.echo(json.dumps(told, indent=1))
-        return
-    for verdict in verdicts:
-        typer.echo(f"{verdict.decision:5} {verdict.clip_id}  {'; '.join(verdict.reasons)}")
+    else:
+        for verdict in verdicts:
+            typer.echo(f"{verdict.decision:5} {verdict.clip_id}  {'; '.join(verdict.reasons)}")
+    raise typer.Exit(1 if problems or not verdicts else 0)
 
 
 @app.command()
 def render(
     page: Annotated[Path, typer.Argument(help="HTML page with window.seek(seconds).")],
-    seconds: Annotated[float, typer.Option("--seconds", min=1 / 24, help="Length of the video.")],
+    seconds: Annotated[float, typer.Option("--seconds", min=1 / 24, max=3600, help="Length of the video.")],
     size: Annotated[str, typer.Option("--size", help="Width x height in pixels, as 640x360.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The video, an mp4.")],
     certificate: Annotated[Path | None, typer.Option(help="Where the render's certificate goes, as JSON.")] = None,
@@ -108,8 +123,9 @@ def render(
         width_px, height_px = _size(size)
         if not page.is_file():
             raise UserError(f"{page}: no such page")
-        settings = configuration.load(config)["render"]
+        settings = configuration.load(*config)["render"]
         out.parent.mkdir(parents=True, exist_ok=True)
+        out.unlink(missing_ok=True)  # an older video must not stand beside a failure
         made = render_page(page, max(round(seconds * FPS), 1), width_px, height_px, out, settings)
         if certificate is not None:
             write_record(certificate, made)
@@ -130,22 +146,25 @@ def score(
     from codecap.score.engine.single import Scorer, clip_of
 
     with job.running(), tempfile.TemporaryDirectory(prefix="codecap-") as scratch:
-        settings = configuration.load(config)
+        settings = configuration.load(*config)
         told = None if annotation is None else read_record(annotation, Annotation)
         clip = clip_of(reference, "reference" if told is None else told.clip_id)
         if told is not None:
             _must_fit(annotation, told, clip)
-        clip_of(candidate)
+        shown = clip_of(candidate)
+        if shown.frames != clip.frames:
+            _tell([f"{candidate}: {shown.frames} frames, the reference has {clip.frames}: it is black after its end, or cut there"])
         rows = Scorer(settings, Path(scratch)).score(clip, candidate, told)
     if as_json:
         typer.echo(json.dumps([row.model_dump(mode="json", exclude={"system", "clip_id"}) for row in rows], indent=1))
-        return
-    for row in rows:
-        value = "unscored" if row.value is None else f"{row.value:.4f}"
-        place = " ".join(part for part in (row.kind, row.item) if part)
-        typer.echo(f"{row.metric:20} {value:>10}  {place}  {row.detail}".rstrip())
-    if any(row.proxy for row in rows):
-        typer.echo("\nStand-ins (proxy) by the embedded backends, not the paper's metrics.")
+    else:
+        for row in rows:
+            value = "unscored" if row.value is None else f"{row.value:.4f}"
+            place = " ".join(part for part in (row.kind, row.item) if part)
+            typer.echo(f"{row.metric:20} {value:>10}  {place}  {row.detail}".rstrip())
+        if any(row.proxy for row in rows):
+            typer.echo("\nStand-ins (proxy) by the embedded backends, not the paper's metrics.")
+    raise typer.Exit(0 if any(row.value is not None for row in rows) else 1)
 
 
 @app.command()
@@ -161,7 +180,7 @@ def selftest(
     from codecap.selftest import report, run_on_demo
 
     with job.running(), tempfile.TemporaryDirectory(prefix="codecap-") as scratch:
-        checks = run_on_demo(configuration.load(config), Path(scratch), only=only)
+        checks = run_on_demo(configuration.load(*config), Path(scratch), only=only)
     if as_json:
         typer.echo(json.dumps([check.model_dump(mode="json") for check in checks], indent=1))
     else:
@@ -175,7 +194,7 @@ def doctor(config: Config = EMBEDDED, as_json: AsJson = False) -> None:
     from codecap.doctor import examine
 
     with job.running():
-        findings = examine(configuration.load(config))
+        findings = examine(configuration.load(*config))
     if as_json:
         typer.echo(json.dumps([vars(finding) for finding in findings], indent=1))
     else:
@@ -193,7 +212,7 @@ def show(
     from codecap.show import places
 
     with job.running():
-        for what, place in places(configuration.load(config), clip):
+        for what, place in places(configuration.load(*config), clip):
             typer.echo(f"{what:28} {place}")
 
 
@@ -240,7 +259,7 @@ def store_verify(config: Config = EMBEDDED) -> None:
     from codecap.store import verify
 
     with job.running():
-        roots = configuration.load(config)["store"]
+        roots = configuration.load(*config)["store"]
         problems = [problem for root in ("durable", "bulk") for problem in verify(Path(roots[root]))]
     for problem in problems:
         typer.echo(problem)
@@ -256,7 +275,7 @@ def store_log(config: Config = EMBEDDED, as_json: AsJson = False) -> None:
     from codecap.store import made
 
     with job.running():
-        roots = configuration.load(config)["store"]
+        roots = configuration.load(*config)["store"]
         entries = [entry for root in ("durable", "bulk") for entry in made(Path(roots[root]))]
     if as_json:
         typer.echo(json.dumps(entries))
@@ -282,9 +301,14 @@ def _size(text: str) -> tuple[int, int]:
         width_px, height_px = (int(part) for part in text.lower().split("x"))
     except ValueError:
         raise UserError(f"--size {text}: must be WIDTHxHEIGHT in pixels, as 640x360") from None
-    if width_px < 1 or height_px < 1:
-        raise UserError(f"--size {text}: must be at least 1x1")
+    if not (1 <= width_px <= LARGEST_PX and 1 <= height_px <= LARGEST_PX):
+        raise UserError(f"--size {text}: must be between 1x1 and {LARGEST_PX}x{LARGEST_PX}")
     return width_px, height_px
+
+
+def _tell(problems: list[str]) -> None:
+    for problem in problems:
+        typer.echo(f"codecap: {problem}", err=True)
 
 
 def _must_fit(path: Path | None, annotation, clip) -> None:

@@ -13,6 +13,7 @@ from codecap.errors import UserError
 
 PROJECT = Path(__file__).parents[2]
 FILES = tuple(PROJECT / "config" / name for name in ("config.yaml", "metrics.yaml", "models.yaml", "sources.yaml"))
+_ABSENT = object()
 SCHEMA = PROJECT / "config" / "schemas" / "config.schema.yaml"
 
 
@@ -30,6 +31,7 @@ def load(*overlays: Path, overrides: Mapping[str, Any] | None = None) -> dict[st
     for path in (*FILES, *overlays):
         config = laid_over(config, read(path))
     config = laid_over(config, overrides or {})
+    drop_removed(config)
     check(config, files=(*FILES, *overlays))
     return config
 
@@ -39,6 +41,8 @@ def read(path: Path) -> dict[str, Any]:
         told = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such configuration file") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read as a configuration file: {error}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(told, dict):
@@ -59,6 +63,19 @@ def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
     return merged
 
 
+def drop_removed(config: dict[str, Any]) -> None:
+    """Take out entries of `metrics`, `models` and `sources` that a file above removed by giving them no value.
+
+    >>> config = {"metrics": {"kss": {"lane": "cpu"}, "lag": None}}
+    >>> drop_removed(config)
+    >>> config
+    {'metrics': {'kss': {'lane': 'cpu'}}}
+    """
+    for section in ("metrics", "models", "sources"):
+        if isinstance(config.get(section), Mapping):
+            config[section] = {name: entry for name, entry in config[section].items() if entry is not None}
+
+
 def check(config: Mapping[str, Any], files: Sequence[Path] = FILES) -> None:
     """Refuse unknown keys and wrong values.
 
@@ -72,8 +89,9 @@ def check(config: Mapping[str, Any], files: Sequence[Path] = FILES) -> None:
 
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     problems = [line for error in Draft202012Validator(schema).iter_errors(config) for line in _in_words(error, files)]
-    for name in config.get("systems", []) if isinstance(config.get("systems"), list) else []:
-        if name not in config.get("models", {}):
+    models = config.get("models")
+    for name in config["systems"] if isinstance(config.get("systems"), list) and isinstance(models, Mapping) else []:
+        if name not in models:
             problems.append(f"systems: {name!r} is not in models; there are {', '.join(config.get('models', {}))}")
     if problems:
         raise ConfigError("the configuration is wrong:\n  " + "\n  ".join(problems))
@@ -97,7 +115,7 @@ def _where(place: list[str], value: Any, files: Sequence[Path]) -> str:
     for path in reversed(files):
         held: Any = read(path) if Path(path).is_file() else {}
         for part in place:
-            held = held.get(part) if isinstance(held, Mapping) else None
+            held = held.get(part, _ABSENT) if isinstance(held, Mapping) else _ABSENT
         if place and held == value:
             return f"{path}: {'.'.join(place)}"
     return ".".join(place) or "configuration"

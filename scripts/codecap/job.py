@@ -51,11 +51,11 @@ def in_words(error: BaseException) -> str | None:
     """One message for an error that a user can cure; None for any other."""
     if isinstance(error, UserError):
         return str(error.args[-1]) if error.args else str(error)
-    if isinstance(error, FileNotFoundError) and error.filename:
-        return f"{error.filename}: no such file or folder"
     if isinstance(error, OSError):
         cured = explained(error, Path(os.fsdecode(error.filename)) if error.filename else Path.cwd())
-        return in_words(cured) if isinstance(cured, StoreError) else None
+        if isinstance(cured, StoreError):
+            return in_words(cured)
+        return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else None
     return None
 
 

@@ -342,6 +342,8 @@ def read_record(path: Path, kind: type[R]) -> R:
         raise RecordError(f"{path}: not a valid {kind.__name__}: {in_words(error)}") from error
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: not a text file in UTF-8") from error
+    except IsADirectoryError as error:
+        raise RecordError(f"{path}: is a folder, not a file") from error
 
 
 def write_record(path: Path, record: Row) -> None:
@@ -392,26 +394,41 @@ def read_clips(table: Path, folder: Path | None = None, problems: list[str] | No
     folder = Path(folder) if folder is not None else table.parent
     found: list[str] = []
     clips: dict[str, list[Clip]] = {}
-    with table.open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines, delimiter="\t")
-        unknown = [name for name in reader.fieldnames or [] if name not in CLIP_COLUMNS]
-        if unknown:
-            raise RecordError(f"{table}:1: unknown column {', '.join(unknown)}; known are {', '.join(CLIP_COLUMNS)}")
-        for number, cells in enumerate(reader, start=2):
-            told: dict[str, Any] = {name: cell for name, cell in cells.items() if name and cell not in ("", None)}
-            try:
-                clip = Clip.model_validate(told)
-            except ValidationError as error:
-                found.append(f"{table}:{number}: not a valid clip: {in_words(error)}")
-                continue
-            if clip.clip_id in clips:
-                found.append(f"{table}:{number}: clip id {clip.clip_id!r} is used twice; give each clip an id of its own")
-            clips.setdefault(clip.clip_id, []).append(clip.model_copy(update={"mp4": folder / clip.mp4}))
+    for number, told in _table_rows(table, found):
+        try:
+            clip = Clip.model_validate(told)
+        except ValidationError as error:
+            found.append(f"{table}:{number}: not a valid clip: {in_words(error)}")
+            continue
+        if clip.clip_id in clips:
+            found.append(f"{table}:{number}: clip id {clip.clip_id!r} is used twice; give each clip an id of its own")
+        clips.setdefault(clip.clip_id, []).append(clip.model_copy(update={"mp4": folder / clip.mp4}))
     if found and problems is None:
         raise RecordError("; ".join(found))
     if problems is not None:
         problems += found
     return [same_id[0] for same_id in clips.values() if len(same_id) == 1]
+
+
+def _table_rows(table: Path, found: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and cells of each row; a row with more cells than columns is told in `found` and left out."""
+    try:
+        text = table.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{table}: not a text file in UTF-8; save it as tab-separated text in UTF-8") from error
+    reader = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    names = reader.fieldnames or []
+    unknown = [name for name in names if name not in CLIP_COLUMNS]
+    missing = [name for name, field in Clip.model_fields.items() if field.is_required() and name not in names]
+    if unknown:
+        raise RecordError(f"{table}:1: unknown column {', '.join(unknown)}; known are {', '.join(CLIP_COLUMNS)}")
+    if missing:
+        raise RecordError(f"{table}:1: no column {', '.join(missing)}; the first line names the columns, separated by tabs")
+    for cells in reader:
+        if None in cells:
+            found.append(f"{table}:{reader.line_num}: has more cells than there are columns")
+        else:
+            yield reader.line_num, {name: cell for name, cell in cells.items() if cell not in ("", None)}
 
 
 def write_clips(table: Path, clips: Iterable[Clip], folder: Path | None = None) -> None:

@@ -103,3 +103,32 @@ def test_doctor_finds_what_the_paper_needs_missing(tmp_path):
     assert "vjepa2_1" in ran.stdout and "MISSING" in ran.stdout
     told = json.loads(codecap("doctor", "--json", cwd=tmp_path).stdout)
     assert any(finding["what"] == "browser" and finding["there"] for finding in told)
+
+
+def test_filter_judges_the_others_when_one_clip_is_broken(tmp_path):
+    codecap("ingest", CLIPS[1].mp4, CLIPS[2].mp4, "--out", tmp_path)
+    broken = tmp_path / f"{CLIPS[1].clip_id}.mp4"
+    broken.write_bytes(broken.read_bytes()[:5000])
+    ran = codecap("filter", tmp_path, "--json")
+    assert CLIPS[2].clip_id in ran.stdout and "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ingest", DEMO / "clips.tsv", "--out", "out"),
+        ("ingest", CLIPS[0].mp4, "--out", "out", "--category", "Q"),
+        ("filter", "."),
+        ("render", "page.html", "--seconds", "inf", "--size", "64x48", "-o", "page.mp4"),
+        ("render", "page.html", "--seconds", "1", "--size", "99999x9", "-o", "page.mp4"),
+        ("render", "nowhere.html", "--seconds", "1", "--size", "64x48", "-o", "page.mp4"),
+        ("score", CLIPS[0].mp4, CLIPS[0].mp4, "--annotation", "."),
+        ("doctor", "--config", "."),
+        ("selftest", "--only", "magic"),
+    ],
+)
+def test_bad_arguments_give_one_message_and_no_traceback(tmp_path, arguments):
+    (tmp_path / "page.html").write_text(PAGE)
+    ran = codecap(*arguments, cwd=tmp_path)
+    assert ran.returncode != 0
+    assert ran.stderr.strip() and "Traceback" not in ran.stderr

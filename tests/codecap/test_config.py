@@ -90,3 +90,21 @@ def test_a_backend_of_the_paper_that_is_not_there_gives_the_registrys_message():
         registry.Unavailable, match=r"metrics.visual_similarity.encoder: no encoder called 'vjepa2_1'.*efficientnet"
     ):
         choice.check(config.load())
+
+
+def test_an_entry_is_removed_by_giving_it_no_value(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("metrics: {lag: null}\nmodels: {still: null}\n")
+    made = config.load(DEMO, path)
+    assert "lag" not in made["metrics"] and "still" not in made["models"] and "kss" in made["metrics"]
+
+
+def test_a_value_from_the_command_line_is_blamed_on_no_file():
+    with pytest.raises(config.ConfigError) as error:
+        config.load(DEMO, overrides={"clips": None, "buckets": "many"})
+    assert all(".yaml" not in line for line in str(error.value).splitlines()[1:])
+
+
+def test_a_folder_is_no_configuration(tmp_path):
+    with pytest.raises(config.ConfigError, match="cannot be read as a configuration file"):
+        config.load(tmp_path)

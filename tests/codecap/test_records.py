@@ -113,3 +113,39 @@ def test_a_bad_value_and_an_unknown_column_are_named(tmp_path):
     table.write_text(table.read_text().replace("clip_id", "clipid", 1))
     with pytest.raises(RecordError, match="unknown column clipid"):
         read_clips(table)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda text: text.encode("utf-16"), "not a text file in UTF-8"),
+        (lambda text: text.replace("sha256", "", 1).encode(), "unknown column|no column sha256"),
+        (lambda text: "\n".join(line.split("\t")[0] for line in text.splitlines()).encode(), "no column category, mp4"),
+    ],
+)
+def test_a_table_that_is_none_is_told_once(tmp_path, change, words):
+    table = tmp_path / "clips.tsv"
+    write_clips(table, [clip("A_001"), clip("A_002")])
+    table.write_bytes(change(table.read_text()))
+    with pytest.raises(RecordError, match=words):
+        read_clips(table)
+
+
+def test_a_table_from_a_spreadsheet_is_read(tmp_path):
+    """A byte-order mark, CRLF, and a stray quotation mark, which is a character like any other."""
+    table = tmp_path / "clips.tsv"
+    write_clips(table, [clip("A_001", source='a "clip'), clip("A_002"), clip("A_003")])
+    table.write_bytes(b"\xef\xbb\xbf" + table.read_text().replace("\n", "\r\n").encode())
+    clips = read_clips(table)
+    assert [row.clip_id for row in clips] == ["A_001", "A_002", "A_003"]
+    assert clips[0].source == 'a "clip'
+
+
+def test_a_row_with_too_many_cells_is_left_out_and_named(tmp_path):
+    table = tmp_path / "clips.tsv"
+    write_clips(table, [clip("A_001"), clip("A_002")])
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join([lines[0], lines[1] + "\tmore", lines[2]]) + "\n")
+    problems = []
+    assert [row.clip_id for row in read_clips(table, problems=problems)] == ["A_002"]
+    assert "clips.tsv:2: has more cells" in problems[0]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from codecap import registry
+from codecap.annotate.proposers import Proposer
+from codecap.clips import check_file
 from codecap.records import Annotation, Clip
 from codecap.store import ItemStore
 from codecap.video import VideoError
@@ -28,9 +30,14 @@ def draft_shard(
                 proposer,
                 clip.clip_id,
                 store.key(clip.sha256),
-                lambda _draft, clip=clip: load().propose(clip).model_dump(mode="json"),
+                lambda _draft, clip=clip: _proposed(load(), clip),
             )
         except VideoError as error:
             LOG.error("no annotation of %s: %s", clip.clip_id, error)
             continue
         yield Annotation.model_validate(item.value)
+
+
+def _proposed(proposer: Proposer, clip: Clip) -> dict[str, Any]:
+    check_file(clip)
+    return proposer.propose(clip).model_dump(mode="json")

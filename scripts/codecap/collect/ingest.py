@@ -18,6 +18,7 @@ from codecap.collect.canonical import why_not_canonical
 from codecap.collect.naming import category_of, clip_id_of, find_videos
 from codecap.collect.picture import ToneCurve, Viewer
 from codecap.collect.shown import OpenVideo, open_video, shown_frames
+from codecap.errors import UserError
 from codecap.records import CATEGORIES, Clip, Ingested, read_clips, write_clips
 from codecap.video import CanonicalWriter, VideoError, VideoInfo, draft_beside, file_sha256, probe, put_in_place, unwritable
 
@@ -99,12 +100,12 @@ def ingest_files(
         One row a video, in order; what could not be ingested is a row with a reason.
 
     Raises:
-        ValueError: unknown category.
+        UserError: unknown category.
         RecordError: the table that is there cannot be read.
         OSError: the folder cannot be written to.
     """
     if category is not None and category not in CATEGORIES:
-        raise ValueError(f"unknown category {category!r}; known are {', '.join(CATEGORIES)}")
+        raise UserError(f"unknown category {category!r}; known are {', '.join(CATEGORIES)}")
     table = Path(out_dir) / TABLE
     clips = {clip.clip_id: clip for clip in read_clips(table)} if table.exists() else {}
     rows = []

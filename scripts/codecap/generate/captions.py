@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from codecap import registry
+from codecap.clips import check_file
 from codecap.generate.harnesses import Harness, Made
 from codecap.records import Caption, Clip, Outcome, Usage
 from codecap.store import Draft, ItemStore
-from codecap.video import VideoError, file_sha256
+from codecap.video import VideoError
 
 SUFFIX = {"code": "html", "text": "txt", "video": "mp4"}
 
@@ -32,9 +33,8 @@ def caption_shard(
         key = store.key(clip.sha256)
         try:
             item = store.get_or_make(system, clip.clip_id, key, functools.partial(_make, worker, clip), keep=_not_ours)
-        except (VideoError, FileNotFoundError) as error:
-            detail = str(error) if isinstance(error, VideoError) else f"{error.filename}: no such file"
-            yield Caption(system=system, clip_id=clip.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=detail)
+        except VideoError as error:
+            yield Caption(system=system, clip_id=clip.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=str(error))
             continue
         value = dict(item.value)
         file = item.files.get(SUFFIX[value["kind"]])
@@ -47,8 +47,7 @@ def _not_ours(value: Mapping[str, Any]) -> bool:
 
 
 def _make(load: Callable[[], Harness], clip: Clip, draft: Draft) -> dict[str, Any]:
-    if file_sha256(clip.mp4) != clip.sha256:
-        raise VideoError(f"{clip.mp4}: is not the file of the clips table (its sha256 differs); ingest it again or mend the table")
+    check_file(clip)
     worker = load()
     started = time.monotonic()
     made: Made = worker.caption(clip, draft.file(SUFFIX[worker.kind]))

@@ -108,7 +108,8 @@ def _clip_pages(
 def _place_media(draft: Path, clip: ClipEntry, entries: list[TaskEntry]) -> tuple[dict[str, str], dict[str, str]]:
     """Videos and page sources (as text files, so that no browser runs them) of a clip; paths from `clips/`, by system."""
     folder = draft / "media" / clip.clip_id
-    media.place(clip.mp4, folder / "reference.mp4")
+    if clip.mp4.is_file():  # else its page has no reference; the index says why, as of any clip that cannot be read
+        media.place(clip.mp4, folder / "reference.mp4")
     sources, pages = {}, {}
     for entry in entries:
         stem = f"system-{media.file_stem(entry.system)}"

@@ -253,6 +253,8 @@ class PlaywrightStage:
             return PageFailure(Outcome.RUNTIME_ERROR, f"the page left its own address during {doing}", frame)
         if "has been closed" in message or "crashed" in message:
             return PageFailure(Outcome.RENDER_CRASH, f"the browser died during {doing}", frame)
+        if "Unable to capture screenshot" in message:
+            return PageFailure(Outcome.RENDER_CRASH, f"the browser could not draw it during {doing}", frame)
         return None
 
     def _decoded(self, png: str) -> np.ndarray:

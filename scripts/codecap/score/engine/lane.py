@@ -11,6 +11,7 @@ import numpy as np
 
 from codecap import registry, video
 from codecap import shots as shot_detection
+from codecap.clips import check_file
 from codecap.records import Annotation, Clip, ObjectTracks, Outcome, Render, Row, Score
 from codecap.score import Description, Measurement, Metric, Shots, Task, Unreached, Unscored, Watcher
 from codecap.score.engine.choice import Choice
@@ -56,13 +57,12 @@ class Lane:
         return registry.make("score", name, self.choices[name].settings)
 
     def shots(self, clip: Clip) -> Shots:
-        found = self._shots.get_or_make(
-            REFERENCE,
-            clip.clip_id,
-            self._shots.key(clip.sha256),
-            lambda _: shot_detection.detect_shots(clip.mp4, self._shot_settings),
-        )
+        found = self._shots.get_or_make(REFERENCE, clip.clip_id, self._shots.key(clip.sha256), lambda _: self._detected(clip))
         return [(first, stop) for first, stop in found.value]
+
+    def _detected(self, clip: Clip) -> Shots:
+        check_file(clip)
+        return shot_detection.detect_shots(clip.mp4, self._shot_settings)
 
     def describe(self, clip: Clip, shots: Shots, names: Iterable[str]) -> dict[str, Item]:
         """The descriptions that these metrics have of a reference, from the store or by one decoding pass for all missing ones.
@@ -77,6 +77,8 @@ class Lane:
                 items[name] = found
             elif (watcher := self.metric(name).watch_reference(clip, shots)) is not None:
                 watchers[name] = watcher
+        if watchers:
+            check_file(clip)
         watch(clip.mp4, clip, list(watchers.values()))
         for name, watcher in watchers.items():
             store = self._descriptions[name]
@@ -105,7 +107,8 @@ class Lane:
         try:
             watch(task.render.mp4, task.clip, [watcher for watcher in watchers.values() if watcher is not None])
         except video.VideoError as error:
-            return {name: [self._row(name, task, Measurement(None, detail=str(error)))] for name in names}
+            row = Measurement(None, detail=str(error))
+            return {name: [self._row(name, task, row).model_copy(update={"retry": True})] for name in names}
         made = {}
         for name, watcher in watchers.items():
             candidate = {} if watcher is None else watcher.result()

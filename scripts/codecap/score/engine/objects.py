@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from codecap import registry
+from codecap.clips import check_file
 from codecap.records import (
     AnnotatedObject,
     Annotation,
@@ -51,6 +52,7 @@ def prompt_shard(
         key = store.key(clip.sha256, render.key, digest_of([item.model_dump(mode="json") for item in objects]))
 
         def make(_draft: Draft, objects: list = objects, clip: Clip = clip, render: Render = render) -> dict[str, Any]:
+            check_file(clip)
             prompts = prompter().prompt(objects, clip, render.mp4)
             told = {"protocol": prompter().protocol, "proxy": prompter().proxy}
             return {"prompts": [prompt.model_dump(mode="json") for prompt in prompts], **told}
@@ -58,7 +60,7 @@ def prompt_shard(
         try:
             value = store.get_or_make(render.system, render.clip_id, key, make).value
         except (Unscored, VideoError) as why:
-            yield row(key="none", status=str(why), retry=isinstance(why, Unreached))
+            yield row(key="none", status=str(why), retry=isinstance(why, Unreached | VideoError))
             continue
         yield row(key=key, status=OK, **value)
 

@@ -157,3 +157,15 @@ def test_clip_of_tells_size_and_length(tmp_path):
     clip = written(tmp_path / "a.mp4", [1, 2, 3])
     assert isinstance(clip, Clip)
     assert (clip.frames, clip.width_px, clip.height_px) == (3, 64, 48)
+
+
+def test_another_file_in_a_clips_place_is_refused_and_leaves_nothing_in_the_store(tmp_path, plugins):
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    good = clip.mp4.read_bytes()
+    clip.mp4.write_bytes(other.mp4.read_bytes())
+    (row,) = lanes.describe_shard([clip], lane(tmp_path / "store", "one"))
+    assert "sha256 differs" in row.status
+    assert list(store.made(tmp_path / "store")) == []
+    clip.mp4.write_bytes(good)
+    (row,) = lanes.describe_shard([clip], lane(tmp_path / "store", "one"))
+    assert row.status == "ok"
