@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import subprocess
@@ -58,9 +59,14 @@ class Workflow:
         roots = (self.folder / "store" / "durable", self.folder / "store" / "bulk")
         return Counter((entry["stage"], entry["system"], entry["clip_id"]) for root in roots for entry in store.made(root))
 
-    def tables(self) -> dict[str, str]:
+    def tables(self) -> dict[str, list[dict[str, str]]]:
+        """Rows of each table, without the seconds that captions took, which no two runs share."""
         folder = self.folder / "results" / "7_compare" / "tables"
-        return {path.name: path.read_text() for path in sorted(folder.glob("*.csv"))}
+        read = {path.name: list(csv.DictReader(path.read_text().splitlines())) for path in sorted(folder.glob("*.csv"))}
+        return {
+            name: [{key: cell for key, cell in row.items() if key != "caption_wall_s"} for row in rows]
+            for name, rows in read.items()
+        }
 
     def copy(self, folder: Path) -> Workflow:
         """The same state of affairs elsewhere, times of files included; the store's bulk is linked."""

@@ -27,12 +27,14 @@ DEMO = configuration.PROJECT / "config" / "demo.yaml"
 def measure(seconds: int, width_px: int, height_px: int) -> dict[str, float]:
     """Peak resident memory of each stage's process, in MB."""
     with tempfile.TemporaryDirectory(prefix="codecap-bench-") as folder:
-        _draw(Path(folder) / "drawn.mp4", seconds * FPS, width_px, height_px)
+        _peak_mb(
+            "draw", folder, str(seconds * FPS), str(width_px), str(height_px)
+        )  # apart: a child's peak begins at its parent's size
         return {name: _peak_mb(name, folder) for name in STAGES}
 
 
-def _peak_mb(stage: str, folder: str) -> float:
-    process = subprocess.Popen([sys.executable, "-m", __name__, stage, folder])
+def _peak_mb(stage: str, folder: str, *more: str) -> float:
+    process = subprocess.Popen([sys.executable, "-m", __name__, stage, folder, *more])
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -168,4 +170,7 @@ STAGES: dict[str, Callable[[Path], None]] = {
 }
 
 if __name__ == "__main__":
-    STAGES[sys.argv[1]](Path(sys.argv[2]))
+    if sys.argv[1] == "draw":
+        _draw(Path(sys.argv[2]) / "drawn.mp4", *map(int, sys.argv[3:]))
+    else:
+        STAGES[sys.argv[1]](Path(sys.argv[2]))

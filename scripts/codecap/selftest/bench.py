@@ -10,9 +10,9 @@ import numpy as np
 
 from codecap.clock import FPS
 from codecap.records import Annotation, Clip, ObjectTrack, ObjectTracks, Render, Score
-from codecap.score.engine.single import Scorer
+from codecap.score.engine.single import Scorer, clip_of
 from codecap.selftest import candidates
-from codecap.store import digest_of
+from codecap.video import read_frames
 
 
 class Bench:
@@ -47,14 +47,18 @@ class Bench:
         return self._keep("without", clip, lambda: candidates.without(clip, thing.boxes_xyxy))
 
     def opening(self, clip: Clip, duration_s: float) -> Clip:
-        """The clip as if it ended earlier, for rows that need many candidates; its annotation is cut as well."""
+        """The first part of the clip as a clip of its own, for rows that need many candidates; its annotation is cut as well."""
         frames = min(round(duration_s * FPS), clip.frames)
         name = f"{clip.clip_id}-to-{frames}"
         annotation = self.annotations[clip.clip_id]
         cut = [item.model_copy(update={"boxes_xyxy": item.boxes_xyxy[:frames]}) for item in annotation.objects]
         seen = [item for item in cut if any(box is not None for box in item.boxes_xyxy)]
         self.annotations[name] = Annotation(clip_id=name, objects=seen)
-        return clip.model_copy(update={"clip_id": name, "sha256": digest_of([clip.sha256, frames]), "frames": frames})
+        mp4 = self._scratch / f"{name}.mp4"
+        if not mp4.exists():
+            first = (rgb for _, rgb in read_frames(clip.mp4, 0, frames))
+            candidates.write("opening", clip, first, mp4)
+        return clip_of(mp4, name)
 
     def same(self, clip: Clip) -> Render:
         """The reference's own file."""

@@ -172,7 +172,7 @@ def test_no_clip_takes_the_place_of_another(film, tmp_path):
 
 
 def test_unknown_category(tmp_path):
-    with pytest.raises(ValueError, match="unknown category 'Z'"):
+    with pytest.raises(UserError, match="unknown category 'Z'"):
         ingest_files([], tmp_path, category="Z")
 
 

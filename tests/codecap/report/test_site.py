@@ -129,11 +129,21 @@ def test_a_folder_of_something_else_is_left_alone(run, tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
-def test_a_video_that_is_gone_is_named(run, tmp_path: Path) -> None:
-    clips = [run.comparison.clips[0].model_copy(update={"mp4": tmp_path / "gone.mp4"}), *run.comparison.clips[1:]]
+def test_a_render_that_is_gone_is_named(run, tmp_path: Path) -> None:
+    made = next(number for number, task in enumerate(run.comparison.tasks) if task.mp4 is not None)
+    tasks = list(run.comparison.tasks)
+    tasks[made] = tasks[made].model_copy(update={"mp4": tmp_path / "gone.mp4"})
     with pytest.raises(ComparisonError, match=r"gone\.mp4.*run the stage"):
-        build_report(run.comparison.model_copy(update={"clips": clips}), annotations=[], tracks=[], out_dir=tmp_path / "report")
+        build_report(run.comparison.model_copy(update={"tasks": tasks}), annotations=[], tracks=[], out_dir=tmp_path / "report")
     assert not (tmp_path / "report").exists()
+
+
+def test_a_clip_that_is_gone_costs_only_its_own_picture(run, tmp_path: Path) -> None:
+    clips = [run.comparison.clips[0].model_copy(update={"mp4": tmp_path / "gone.mp4"}), *run.comparison.clips[1:]]
+    index = build_report(run.comparison.model_copy(update={"clips": clips}), annotations=[], tracks=[], out_dir=tmp_path / "report")
+    assert (index.parent / "clips" / f"{clips[0].clip_id}.html").is_file()
+    assert not (index.parent / "media" / clips[0].clip_id / "reference.mp4").exists()
+    assert (index.parent / "media" / clips[1].clip_id / "reference.mp4").is_file()
 
 
 def test_stand_ins_and_the_papers_metrics_have_a_table_each(run, tmp_path: Path) -> None:
