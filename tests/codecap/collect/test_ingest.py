@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from codecap.collect.ingest import IngestSettings, ingest_file, ingest_files
+from codecap.errors import UserError
 from codecap.records import read_clips
 from codecap.video import VideoError, file_sha256, probe, read_frames
 
