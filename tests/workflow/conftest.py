@@ -75,7 +75,7 @@ class Workflow:
 
     def with_a_project_of_its_own(self, folder: Path) -> Workflow:
         """A copy of the project's code, to be edited."""
-        for part in ("Snakefile", "rules", "scripts", "config", "resources"):
+        for part in ("Snakefile", "rules", "scripts", "config", "envs", "resources"):
             source = self.project / part
             if source.is_dir():
                 shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
