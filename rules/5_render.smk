@@ -1,6 +1,6 @@
 # Stage 5: what does each caption look like at 24 frames a second?
 # in   results/4_generate/{system}/{bucket}.jsonl
-# out  results/5_render/{system}/{bucket}.jsonl      one Render a clip, with its certificate
+# out  results/5_render/{system}/{bucket}.jsonl      one Render a clip, with its certificate; a browser a core
 
 
 rule render_captions:
@@ -14,8 +14,9 @@ rule render_captions:
         "benchmarks/render_captions/{system}/{bucket}.tsv"
     conda:
         "../envs/base.yaml"
+    threads: 4
     resources:
-        mem_mb=2000,
+        mem_mb=lambda wildcards, threads: 500 + threads * (config["render"]["memory_mb"] + 600),
         runtime=240,
     params:
         clips=contents,

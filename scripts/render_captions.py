@@ -8,7 +8,7 @@ from codecap.render.renders import render_shard
 from codecap.retries import Retries
 
 
-def render_captions(*, config: dict, bucket: str, system: str, params: dict, captions: Path, renders: Path) -> None:
+def render_captions(*, config: dict, bucket: str, system: str, params: dict, threads: int, captions: Path, renders: Path) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     rows = render_shard(
         read_rows(captions, Caption),
@@ -16,6 +16,7 @@ def render_captions(*, config: dict, bucket: str, system: str, params: dict, cap
         settings=params["settings"],
         code=params["code"],
         bulk=Path(config["store"]["bulk"]),
+        browsers=threads,
     )
     rows = list(job.counted(rows, f"renders of {system}", len(clips)))
     write_rows(renders, Render, rows)
@@ -31,6 +32,7 @@ if "snakemake" in globals():
             bucket=snakemake.wildcards.bucket,
             system=snakemake.wildcards.system,
             params=dict(snakemake.params.items()),
+            threads=snakemake.threads,
             captions=Path(snakemake.input.captions),
             renders=Path(snakemake.output.renders),
         )

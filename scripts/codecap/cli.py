@@ -253,6 +253,37 @@ def bench_memory(
     typer.echo(json.dumps(found, indent=1) if as_json else "\n".join(f"{name:24} {value:8.0f} MB" for name, value in found.items()))
 
 
+@bench.command("render")
+def bench_render(
+    page: Annotated[list[str] | None, typer.Option("--page", help="sparse_svg, dense_canvas, static_ui; all by default.")] = None,
+    frames: Annotated[int, typer.Option(min=2, help="Frames of each page, at 24 a second.")] = 120,
+    size: Annotated[str, typer.Option("--size", help="Width x height in pixels.")] = "1280x720",
+    repeats: Annotated[int, typer.Option(min=1, help="Timed runs of each command; medians are told.")] = 3,
+    rivals: Annotated[bool, typer.Option("--rivals", help="hyperframes, puppeteer-capture, timecut too (npm).")] = False,
+    config: Config = EMBEDDED,
+    as_json: AsJson = False,
+) -> None:
+    """Measure rendering, whole commands in turns: `codecap render`, and a plain Playwright screenshot loop into ffmpeg.
+
+    Frames and CPU seconds, peak memory, likeness of the video, and frames captured exactly as the screenshot shows them.
+    """
+    from codecap.bench.render import PAGES, as_table, measure
+
+    with job.running():
+        width_px, height_px = _size(size)
+        rows = measure(
+            page or PAGES,
+            frames=frames,
+            width_px=width_px,
+            height_px=height_px,
+            repeats=repeats,
+            with_rivals=rivals,
+            config_files=config,
+            settings=configuration.load(*config)["render"],
+        )
+    typer.echo(json.dumps([vars(row) for row in rows], indent=1) if as_json else as_table(rows))
+
+
 @store.command("verify")
 def store_verify(config: Config = EMBEDDED) -> None:
     """Check every stored item against its files; exit status 1 when something is missing or damaged."""

@@ -27,7 +27,7 @@ class Finding:
 
 def examine(config: Mapping[str, Any]) -> list[Finding]:
     """All findings for a configuration, what it needs first."""
-    findings = [_browser(), *_backends(config), *_clips(config), *_space(config), _gpu(), *_limits()]
+    findings = [_browser(), *_fonts(), *_backends(config), *_clips(config), *_space(config), _gpu(), *_limits()]
     return sorted(findings, key=lambda finding: not finding.needed)
 
 
@@ -39,6 +39,21 @@ def _browser() -> Finding:
         return Finding("browser", True, True, f"{path} ({browser_version(path)})")
     except InfraError as error:
         return Finding("browser", False, True, str(error))
+
+
+def _fonts() -> Iterator[Finding]:
+    """Pages are drawn without them, but not as the protocol has it."""
+    from codecap.render import fonts
+
+    try:
+        missing = fonts.missing()
+        if not missing:
+            yield Finding("fonts", True, False, fonts.protocol().removeprefix("fonts "))
+        for family in missing:
+            told = f"missing, so that {family.draws} look different; {fonts.install_command(missing)}"
+            yield Finding(f"font {family.name}", False, False, told)
+    except fonts.FontconfigMissing as error:
+        yield Finding("fonts", False, False, str(error))
 
 
 def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:

@@ -1,8 +1,8 @@
 """Digests of code: which items does an edit concern?
 
 Snakemake hashes a rule's script, not what the script imports. This digests modules and all that they import from this package,
-as syntax trees without docstrings, and the versions of the libraries among those imports that change numbers. So a comment
-re-runs nothing, and a change in one metric re-runs that metric alone.
+as syntax trees without docstrings, the files beside a module that it names ("virtual/clock.js"), and the versions of the libraries
+among those imports that change numbers. So a comment re-runs nothing, and a change in one metric re-runs that metric alone.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ NUMERIC_LIBRARIES = {  # import name -> distribution
     "torchvision": "torchvision",
     "vtracer": "vtracer",
 }
+NAMED_FILES = (".js",)
 
 
 def code_digest(*modules: str) -> str:
@@ -38,6 +39,8 @@ def code_digest(*modules: str) -> str:
     for path in sorted(files):
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(_meaning(path).encode())
+        for named in _named_files(path):
+            digest.update(named.read_bytes())
     for name in sorted(set().union(*(_outside(path) for path in files))):
         digest.update(f"{name} {_version(name)}".encode())
     return digest.hexdigest()[:16]
@@ -98,6 +101,14 @@ def _meaning(path: Path) -> str:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
             node.body = node.body[1:]
     return ast.dump(tree)
+
+
+@functools.cache
+def _named_files(path: Path) -> tuple[Path, ...]:
+    """Files that a module names by a literal path from its own folder: scripts for a browser."""
+    literals = {node.value for node in ast.walk(_tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    named = {path.parent / literal for literal in literals if literal.endswith(NAMED_FILES) and "\n" not in literal}
+    return tuple(sorted(file for file in named if file.is_file()))
 
 
 @functools.cache

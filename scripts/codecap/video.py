@@ -2,6 +2,7 @@
 
 A canonical clip is what METRICS calls the shared timeline: constant 24 fps, square pixels, even size, H.264 yuv420p, BT.709
 limited range, no audio. References are brought to it at ingest, renders are written so; every other module reads only such clips.
+A render may be written on the same clock in another codec of `CODECS`, whose colours are finer; it is read in the same way.
 """
 
 from __future__ import annotations
@@ -23,12 +24,64 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoRef
 from codecap.clock import FPS
 from codecap.errors import UserError
 
-CRF = 16
-PRESET = "veryfast"
 KEYFRAME_INTERVAL = 2 * FPS  # a window of a clip is read from at most two seconds before it
-ENCODING = f"x264 {PRESET} crf {CRF} yuv420p bt709"
-EXACT = Interpolation.BICUBIC | Interpolation.FULL_CHR_H_INT | Interpolation.FULL_CHR_H_INP | Interpolation.ACCURATE_RND
+_ACCURATE = Interpolation.FULL_CHR_H_INT | Interpolation.FULL_CHR_H_INP | Interpolation.ACCURATE_RND
+EXACT = Interpolation.BICUBIC | _ACCURATE
+EXACT_TO_HALF = Interpolation.AREA | _ACCURATE  # colour brought to half the resolution: the mean of what it stands for
 BT709 = 1  # matrix, primaries and transfer all have this number in H.264
+RGB_MATRIX = 0  # H.264's number for planes that are red, green and blue themselves
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How frames become H.264.
+
+    Attributes:
+        encoder: of FFmpeg.
+        pixels: FFmpeg's pixel format that the encoder is given.
+        rate: the encoder's option that says how much may be lost, and its value.
+        params: what differs from the preset, as x264 writes it (`a=1:b=2`).
+    """
+
+    encoder: str
+    pixels: str
+    rate: tuple[str, int]
+    preset: str
+    params: str = ""
+
+    @property
+    def is_rgb(self) -> bool:
+        return self.pixels == "rgb24"
+
+
+CODECS = {
+    # For renders: an eighth to a half of the cost of x264's defaults, and closer to the frames. Colour at half the resolution.
+    "h264": Codec("libx264", "yuv420p", ("crf", 18), "ultrafast", "analyse=i4x4,i8x8:8x8dct=1:aq-mode=1:chroma-qp-offset=-4"),
+    # For clips, which are made once and read by all: half the size of `h264` at two to three times its cost.
+    "h264_small": Codec("libx264", "yuv420p", ("crf", 16), "veryfast"),
+    "h264_444": Codec("libx264", "yuv444p", ("qp", 0), "superfast"),  # nothing lost but the rounding to YUV: within 2 levels
+    "lossless": Codec("libx264rgb", "rgb24", ("qp", 0), "ultrafast"),  # decodes to the very same RGB
+}
+
+
+def encoding(codec: str) -> str:
+    """How a codec of `CODECS` encodes, readable; part of a render's protocol.
+
+    >>> encoding("lossless")
+    'x264 ultrafast qp 0 rgb24 bt709'
+
+    Raises:
+        ValueError: no such codec.
+    """
+    chosen = _codec(codec)
+    params = f" {chosen.params}" if chosen.params else ""
+    return f"x264 {chosen.preset} {chosen.rate[0]} {chosen.rate[1]}{params} {chosen.pixels} bt709"
+
+
+def _codec(name: str) -> Codec:
+    if name not in CODECS:
+        raise ValueError(f"video codec {name!r} is unknown; there are {', '.join(CODECS)}")
+    return CODECS[name]
 
 
 class VideoError(UserError, ValueError):
@@ -130,64 +183,77 @@ class CanonicalWriter:
     The file appears under its name whole or not at all: it is written beside it under a name of its own and renamed by `close`.
     One encoder thread and bit-exact muxing: the same frames give the same bytes on every machine with the same packages.
 
+    Args:
+        codec: one of `CODECS`.
+
     Raises:
+        ValueError: no such codec.
         OSError: the folder cannot be written to (full, read-only, no permission); the message names the file, nothing is left.
 
     >>> with CanonicalWriter(path, 640, 360) as writer:  # doctest: +SKIP
     ...     writer.add(rgb)
     """
 
-    def __init__(self, mp4: Path, width_px: int, height_px: int) -> None:
+    def __init__(self, mp4: Path, width_px: int, height_px: int, codec: str = "h264_small") -> None:
+        self._codec = _codec(codec)
         self.mp4 = Path(mp4)
         self.width_px, self.height_px = width_px + width_px % 2, height_px + height_px % 2
         self.frames = 0
-        self._yuv: av.VideoFrame | None = None  # the frame added last
+        self._last: av.VideoFrame | None = None  # the frame added last, as the encoder takes it
         self._reformatter = VideoReformatter()
         self._draft = draft_beside(self.mp4)
         try:
             self._container = av.open(
                 f"file:{self._draft}", "w", format="mp4", options={"fflags": "+bitexact", "movflags": "+faststart"}
             )
-            self._stream = self._container.add_stream("libx264", rate=FPS, options={"crf": str(CRF), "preset": PRESET})
+            option, value = self._codec.rate
+            options = {option: str(value), "preset": self._codec.preset, "x264-params": self._codec.params}
+            self._stream = self._container.add_stream(self._codec.encoder, rate=FPS, options=options)
             self._set_up(self._stream)
         except BaseException:
             self._draft.unlink(missing_ok=True)
             raise
 
     def _set_up(self, stream: av.VideoStream) -> None:
-        stream.width, stream.height, stream.pix_fmt = self.width_px, self.height_px, "yuv420p"
+        stream.width, stream.height, stream.pix_fmt = self.width_px, self.height_px, self._codec.pixels
         stream.time_base = stream.codec_context.time_base = Fraction(1, FPS)
         stream.gop_size = KEYFRAME_INTERVAL
         context = stream.codec_context
         context.thread_count = 1
         context.flags |= av.codec.context.Flags.bitexact
-        context.color_range = ColorRange.MPEG
-        context.color_primaries = context.color_trc = context.colorspace = BT709
+        context.color_range = ColorRange.JPEG if self._codec.is_rgb else ColorRange.MPEG
+        context.color_primaries = context.color_trc = BT709
+        context.colorspace = RGB_MATRIX if self._codec.is_rgb else BT709
 
     def add(self, rgb: np.ndarray) -> None:
         """Append one frame, uint8 RGB `(height, width, 3)`."""
         rgb = pad_to_even(rgb)
         if rgb.shape != (self.height_px, self.width_px, 3):
             raise ValueError(f"{self.mp4}: frame of shape {rgb.shape} in a {self.width_px}x{self.height_px} video")
-        self._yuv = self._reformatter.reformat(
-            av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24"),
-            format="yuv420p",
+        self._last = self._encodable(np.ascontiguousarray(rgb))
+        self.repeat()
+
+    def _encodable(self, rgb: np.ndarray) -> av.VideoFrame:
+        if self._codec.is_rgb:
+            return av.VideoFrame.from_ndarray(rgb, format="rgb24")  # a copy: `repeat` may need it when `rgb` has changed
+        return self._reformatter.reformat(
+            av.VideoFrame.from_numpy_buffer(rgb, format="rgb24"),
+            format=self._codec.pixels,
             src_colorspace=Colorspace.DEFAULT,
             dst_colorspace=Colorspace.ITU709,
             src_color_range=ColorRange.JPEG,
             dst_color_range=ColorRange.MPEG,
-            interpolation=EXACT,
+            interpolation=EXACT_TO_HALF,
             threads=1,
         )
-        self.repeat()
 
     def repeat(self) -> None:
         """Append the frame that was added last once more, without converting it again."""
-        if self._yuv is None:
+        if self._last is None:
             raise ValueError(f"{self.mp4}: there is no frame yet that could be repeated")
-        self._yuv.pts, self._yuv.time_base = self.frames, Fraction(1, FPS)
+        self._last.pts, self._last.time_base = self.frames, Fraction(1, FPS)
         try:
-            self._container.mux(self._stream.encode(self._yuv))
+            self._container.mux(self._stream.encode(self._last))
         except OSError as error:
             raise unwritable(self.mp4, error) from error
         self.frames += 1
@@ -281,11 +347,17 @@ def file_sha256(path: Path) -> str:
 
 
 def decoded_sha256(mp4: Path) -> str:
-    """Digest over the RGB frames that a clip decodes to."""
+    """SHA-256 over the SHA-256 of each frame that a clip decodes to: the bytes of its planes as the codec has them, row by row."""
+    frames = b"".join(_planes_sha256(frame) for _, frame in decode(mp4))
+    return hashlib.sha256(frames).hexdigest()
+
+
+def _planes_sha256(frame: av.VideoFrame) -> bytes:
     digest = hashlib.sha256()
-    for _, rgb in read_frames(mp4):
-        digest.update(rgb.tobytes())
-    return digest.hexdigest()
+    for plane in frame.planes:
+        rows = np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)
+        digest.update(np.ascontiguousarray(rows[:, : plane.width]))  # what a codec of CODECS decodes to has a byte a sample
+    return digest.digest()
 
 
 def _open(mp4: Path) -> av.container.InputContainer:

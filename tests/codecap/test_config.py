@@ -1,12 +1,15 @@
 """The configuration: every key described, unknown ones refused with the file and the right name."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 import yaml
 
 from codecap import config, registry
+from codecap.render.settings import RenderSettings
 from codecap.score.engine import choice
+from codecap.video import CODECS
 
 DEMO = config.PROJECT / "config" / "demo.yaml"
 
@@ -40,6 +43,17 @@ def test_every_key_of_the_schema_is_in_the_manual():
     manual = (config.PROJECT / "config" / "README.md").read_text()
     keys = yaml.safe_load(config.SCHEMA.read_text())["properties"]
     assert [key for key in keys if f"`{key}`" not in manual] == []
+
+
+def test_the_render_section_the_schema_the_manual_and_the_code_agree():
+    fields = {field.name: field.default for field in dataclasses.fields(RenderSettings)}
+    schema = yaml.safe_load(config.SCHEMA.read_text())["properties"]["render"]["properties"]
+    manual = (config.PROJECT / "config" / "README.md").read_text()
+    assert config.load()["render"] == fields
+    assert set(schema) == set(fields)
+    assert [key for key in fields if f"`{key}`" not in manual] == []
+    assert schema["codec"]["enum"] == list(CODECS)
+    assert all(RenderSettings.of({"purity": choice}).purity == choice for choice in schema["purity"]["enum"])
 
 
 def test_an_unknown_key_is_named_with_its_file_and_the_right_one(tmp_path):

@@ -21,8 +21,8 @@ def package(tmp_path, monkeypatch):
 
 
 def forget():
-    for cached in (fingerprint._closure, fingerprint._file_of, fingerprint._imports, fingerprint._meaning, fingerprint._tree):
-        cached.cache_clear()
+    for name in ("_closure", "_file_of", "_imports", "_meaning", "_named_files", "_tree"):
+        getattr(fingerprint, name).cache_clear()
 
 
 def digests():
@@ -54,6 +54,18 @@ def test_an_imported_module_counts(package):
     edit(package / "boxes.py", "return 1", "return 0")
     assert digests()[0] != kss
     assert digests()[1] == mps
+
+
+def test_a_script_that_a_module_names_counts_for_it(package):
+    (package / "score" / "page").mkdir()
+    (package / "score" / "page" / "clock.js").write_text("let now = 0;")
+    before = digests()
+    edit(package / "score" / "kss.py", "def score", 'SCRIPT = "page/clock.js"\n\n\ndef score')
+    named = digests()
+    assert named[0] != before[0]
+    (package / "score" / "page" / "clock.js").write_text("let now = 1;")
+    assert digests()[0] != named[0]
+    assert digests()[1] == before[1]
 
 
 def test_the_version_of_a_numeric_library_counts_for_those_who_import_it(package, monkeypatch):

@@ -45,8 +45,11 @@ START_LIMIT_S = 30
 DOWNLOAD_LIMIT_S = 900
 
 
-def find_browser() -> Path:
+def find_browser(shell_only: bool = False) -> Path:
     """The first browser that starts: `CODECAP_BROWSER`, then PATH, usual places, and Playwright's own downloads.
+
+    Args:
+        shell_only: pass over full browsers, which cannot be told when to draw a frame.
 
     Raises:
         BrowserMissing: none does; or the one that `CODECAP_BROWSER` names does not, in which case no other is looked for.
@@ -59,12 +62,20 @@ def find_browser() -> Path:
         return Path(named)
     broken = []
     for path in _candidates():
+        if shell_only and not is_shell(path):
+            broken.append(f"{path} is a full browser, which engine playwright can use and engine beginframe cannot")
+            continue
         reason = why_it_does_not_start(path)
         if reason is None:
             return path
         broken.append(f"{path} {reason}")
     found = f"Found, but not usable: {'; '.join(broken)}. " if broken else ""
     raise BrowserMissing(f"No Chromium or Chrome was found to render pages with. {found}{HOW_TO_GET_ONE}")
+
+
+def is_shell(path: Path) -> bool:
+    """The headless shell, by its name (Debian's, Chrome for Testing's, Playwright's)."""
+    return "headless" in path.name.replace("_", "-") and "shell" in path.name
 
 
 def browser_version(path: Path) -> str:

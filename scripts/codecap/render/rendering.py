@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import shutil
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from codecap import registry
 from codecap.records import Caption, Certificate, Clip, Outcome
-from codecap.render import purity
+from codecap.render import fonts, purity
 from codecap.render.engines import Engine, Stage
 from codecap.render.failures import InfraError, PageFailure
+from codecap.render.recording import recording
 from codecap.render.settings import RenderSettings
 from codecap.render.tally import FrameTally, frame_digest
-from codecap.video import ENCODING, CanonicalWriter, VideoError, decoded_sha256, draft_beside, probe, put_in_place, read_frames
+from codecap.video import VideoError, decoded_sha256, draft_beside, encoding, probe, put_in_place, read_frames
 
 SHUFFLE_SEED = 24
 PASSED_THROUGH = "passed through"
@@ -57,18 +55,21 @@ def render_page(
         raise ValueError(f"{page}: cannot render {frames} frames of {width_px}x{height_px} px")
     settings = RenderSettings.of(settings)
     width_px, height_px = width_px + width_px % 2, height_px + height_px % 2
-    told: dict[str, Any] = {"width_px": width_px, "height_px": height_px, "purity": purity.findings(_text(page))}
+    found = purity.findings(_text(page))
+    told: dict[str, Any] = {"width_px": width_px, "height_px": height_px, "purity": found}
+    if settings.purity == "fail" and found:
+        return Certificate(outcome=Outcome.RUNTIME_ERROR, detail=f"not only code: {found[0]}", **told)
     draft = partial_path(out_mp4)
     tally = FrameTally()
     stage: Stage | None = None
     repeatable: bool | None = None
     flags: list[str] = []
-    with _engine(settings) as engine:
-        told["engine"] = engine.version
+    with ThreadPoolExecutor(max_workers=1) as aside, _engine(settings) as engine:
+        fonts_told = aside.submit(fonts.protocol)
         try:
             stage = engine.open(page, width_px, height_px)
             stage.load()
-            with _writer(draft, width_px, height_px) as writer, _Recorder(writer, tally) as recorder:
+            with recording(draft, width_px, height_px, settings.codec, tally) as recorder:
                 for index in range(frames):
                     recorder.take(stage.frame(index))
             repeatable, flags = _repeatable(stage, tally.digests, settings.repeat_samples)
@@ -78,10 +79,15 @@ def render_page(
             detail = failure.detail if failure.frame is None else f"frame {failure.frame}: {failure.detail}"
         finally:
             if stage is not None:
+                did = stage.observed()
                 stage.close()
                 told |= {"console_errors": stage.console_errors, "requests_blocked": stage.requests_blocked}
+                told["purity"] = [*found, *did]
                 flags = [*stage.flags, *flags]
-    if outcome == Outcome.OK:
+        told["engine"] = f"{engine.version} | {fonts_told.result()}"
+    if outcome is Outcome.OK and settings.purity == "fail" and did:
+        outcome, detail = Outcome.RUNTIME_ERROR, f"not only code: {did[0]}"
+    if outcome is Outcome.OK:
         told["decoded_sha256"] = decoded_sha256(draft)
         draft.replace(out_mp4)
     return Certificate(
@@ -119,13 +125,13 @@ def render_caption(
 
 
 def render_protocol(settings: Mapping[str, Any] | RenderSettings = RenderSettings()) -> str:  # noqa: B008
-    """How renders are made here, readable: engine, browser, flags and encoder.
+    """How renders are made here, readable: engine, browser, flags, fonts and encoder.
 
     Raises:
         BrowserMissing: there is no browser.
     """
     settings = RenderSettings.of(settings)
-    return f"{_engine(settings).version} | {ENCODING}"
+    return f"{_engine(settings).version} | {fonts.protocol()} | {encoding(settings.codec)}"
 
 
 def partial_path(out_mp4: Path) -> Path:
@@ -144,64 +150,8 @@ def _engine(settings: RenderSettings) -> Engine:
     return registry.load("render.engines", settings.engine).load(settings)
 
 
-class _Recorder:
-    """Counts and encodes a frame in a thread of its own while the browser draws the next one."""
-
-    def __init__(self, writer: CanonicalWriter, tally: FrameTally) -> None:
-        self._writer, self._tally = writer, tally
-        self._thread = ThreadPoolExecutor(max_workers=1)
-        self._before: Future[None] | None = None
-        self._shown: np.ndarray | None = None
-
-    def take(self, rgb: np.ndarray) -> None:
-        """Hand over the next frame; raises what recording the one before it has raised."""
-        self._finish()
-        self._before = self._thread.submit(self._record, rgb)
-
-    def _record(self, rgb: np.ndarray) -> None:
-        self._tally.add(rgb)
-        if rgb is self._shown:
-            self._writer.repeat()
-        else:
-            self._writer.add(rgb)
-        self._shown = rgb
-
-    def _finish(self) -> None:
-        if self._before is not None:
-            before, self._before = self._before, None
-            before.result()
-
-    def __enter__(self) -> _Recorder:
-        return self
-
-    def __exit__(self, *why: object) -> None:
-        try:
-            self._finish()
-        finally:
-            self._thread.shutdown()
-
-
-@contextlib.contextmanager
-def _writer(mp4: Path, width_px: int, height_px: int) -> Iterator[CanonicalWriter]:
-    """A writer whose file is finished also when the page fails, if it made a frame, so that they can be watched."""
-    try:
-        writer = CanonicalWriter(mp4, width_px, height_px)
-        try:
-            yield writer
-        except PageFailure:
-            if writer.frames:
-                writer.close()
-            raise
-        else:
-            writer.close()
-        finally:
-            writer.discard()
-    except OSError as error:
-        raise InfraError(f"{error.filename}: {error.strerror}") from error
-
-
 def _repeatable(stage: Stage, digests: list[bytes], samples: int) -> tuple[bool | None, list[str]]:
-    """Ask for some frames again: backwards, then shuffled and each twice. A failure is no failure of the render any more.
+    """Ask for some frames again: the last at once, then backwards, then shuffled. A failure is no failure of the render any more.
 
     Returns:
         Whether all were the same as the first time (None: not tested), and flags.
@@ -211,9 +161,9 @@ def _repeatable(stage: Stage, digests: list[bytes], samples: int) -> tuple[bool 
     last = len(digests) - 1
     sample = sorted({round(last * k / max(samples - 1, 1)) for k in range(samples)})
     shuffled = random.Random(SHUFFLE_SEED).sample(sample, len(sample))
-    order = [*reversed(sample), *(index for index in shuffled for _ in range(2))]
+    order = [last, *reversed(sample), *shuffled]
     try:
-        return all(frame_digest(stage.frame(index)) == digests[index] for index in order), []
+        return all(frame_digest(stage.frame(index).rgb()) == digests[index] for index in order), []
     except PageFailure as failure:
         return False, [f"repeated_seek_{failure.outcome}"]
 
@@ -244,7 +194,7 @@ def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
     return Certificate(
         outcome=Outcome.OK,
         frames_sha256=tally.sha256,
-        decoded_sha256=tally.sha256,
+        decoded_sha256=decoded_sha256(out_mp4),
         unique_frame_ratio=tally.unique_ratio,
         blank_frames=tally.blank_frames,
         flags=tally.flags,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from codecap.records import Caption, Certificate, Clip, Outcome, Render
+from codecap.render.cage import end_all_cages
 from codecap.render.failures import BrowserMissing, InfraError
 from codecap.render.rendering import partial_path, render_caption
+from codecap.render.settings import RenderSettings
 from codecap.store import Draft, Item, ItemStore, explained
-from codecap.video import ENCODING
+from codecap.video import encoding
 
 
 def render_shard(
@@ -21,38 +24,46 @@ def render_shard(
     settings: Mapping[str, Any],
     code: str,
     bulk: Path,
+    browsers: int = 1,
 ) -> Iterator[Render]:
-    """One row a caption. What is in the store is not rendered again; a full hit starts no browser.
+    """One row a caption, in their order. What is in the store is not rendered again; a full hit starts no browser.
 
     Args:
         settings: see `RenderSettings`.
         code: digest of the code that renders.
         bulk: root of the store for videos.
+        browsers: how many pages are rendered at the same time; one a core is best. Rows do not depend on it.
 
     Raises:
         BrowserMissing: nothing can be rendered; the message says how to get a browser.
+        StoreError: the disk is full or read-only: no other page would fare better.
     """
     store = ItemStore(bulk, stage="render", salt=[settings, code])
-    for caption in captions:
-        if caption.outcome is not Outcome.OK and caption.html is None:
-            yield Render(system=caption.system, clip_id=caption.clip_id, key="none", outcome=caption.outcome, detail=caption.detail)
-            continue
-        clip = clips[caption.clip_id]
-        key = store.key(clip.sha256, caption.key)
-
-        def make(draft: Draft, caption: Caption = caption, clip: Clip = clip) -> dict[str, Any]:
-            return _rendered(caption, clip, settings, draft)
-
+    with ThreadPoolExecutor(max_workers=browsers) as pool:
+        rows = [pool.submit(_one, caption, clips, store, settings) for caption in captions]
         try:
-            item = store.get_or_make(caption.system, caption.clip_id, key, make)
-        except BrowserMissing:
-            raise
-        except InfraError as error:
-            if isinstance(error.__cause__, OSError):  # the disk is full or read-only: no other clip would fare better
-                raise explained(error.__cause__, bulk) from error
-            yield Render(system=caption.system, clip_id=caption.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=str(error))
-            continue
-        yield _row(caption, key, item)
+            for row in rows:
+                yield row.result()
+        finally:  # an error, or an end from outside: what has not begun does not begin, what runs is ended and not stored
+            pool.shutdown(wait=False, cancel_futures=True)
+            if not all(row.done() for row in rows):
+                end_all_cages()
+
+
+def _one(caption: Caption, clips: Mapping[str, Clip], store: ItemStore, settings: Mapping[str, Any]) -> Render:
+    if caption.outcome is not Outcome.OK and caption.html is None:
+        return Render(system=caption.system, clip_id=caption.clip_id, key="none", outcome=caption.outcome, detail=caption.detail)
+    clip = clips[caption.clip_id]
+    key = store.key(clip.sha256, caption.key)
+    try:
+        item = store.get_or_make(caption.system, caption.clip_id, key, lambda draft: _rendered(caption, clip, settings, draft))
+    except BrowserMissing:
+        raise
+    except InfraError as error:
+        if isinstance(error.__cause__, OSError):
+            raise explained(error.__cause__, store.root) from error
+        return Render(system=caption.system, clip_id=caption.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=str(error))
+    return _row(caption, key, item, settings)
 
 
 def _rendered(caption: Caption, clip: Clip, settings: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
@@ -64,7 +75,7 @@ def _rendered(caption: Caption, clip: Clip, settings: Mapping[str, Any], draft: 
     return {"certificate": certificate.model_dump(mode="json"), "wall_s": round(time.monotonic() - started, 3)}
 
 
-def _row(caption: Caption, key: str, item: Item) -> Render:
+def _row(caption: Caption, key: str, item: Item, settings: Mapping[str, Any]) -> Render:
     """A page that came too late is rendered, but its caption's outcome stays (METRICS: salvaged)."""
     certificate = Certificate.model_validate(item.value["certificate"])
     late = caption.outcome is not Outcome.OK
@@ -78,5 +89,5 @@ def _row(caption: Caption, key: str, item: Item) -> Render:
         certificate=certificate,
         salvaged=caption.salvaged,
         wall_s=item.value["wall_s"],
-        protocol=f"{certificate.engine} | {ENCODING}",
+        protocol=f"{certificate.engine} | {encoding(RenderSettings.of(settings).codec)}",
     )

@@ -8,28 +8,33 @@ import numpy as np
 
 
 class FrameTally:
-    """Counts frames one after another; holds 16 bytes of each.
+    """Counts frames one after another; holds 32 bytes of each.
 
     Attributes:
-        digests: a short digest of each frame, by which frames are told equal.
+        digests: a digest of each frame, by which frames are told equal.
         blank_frames: frames of one colour.
     """
 
     def __init__(self) -> None:
         self.digests: list[bytes] = []
         self.blank_frames = 0
-        self._all = hashlib.sha256()
+        self._blank = False
 
     def add(self, rgb: np.ndarray) -> None:
         """Count one frame, uint8 RGB `(height, width, 3)`."""
-        self._all.update(np.ascontiguousarray(rgb))
         self.digests.append(frame_digest(rgb))
-        self.blank_frames += is_blank(rgb)
+        self._blank = is_blank(rgb)
+        self.blank_frames += self._blank
+
+    def repeat(self) -> None:
+        """Count the frame that was added last once more."""
+        self.digests.append(self.digests[-1])
+        self.blank_frames += self._blank
 
     @property
     def sha256(self) -> str:
-        """Digest over the bytes of all frames, as `video.decoded_sha256` makes it; empty without frames."""
-        return self._all.hexdigest() if self.digests else ""
+        """SHA-256 over the SHA-256 of each frame's bytes, as `video.decoded_sha256` makes it; empty without frames."""
+        return hashlib.sha256(b"".join(self.digests)).hexdigest() if self.digests else ""
 
     @property
     def unique_ratio(self) -> float | None:
@@ -42,7 +47,8 @@ class FrameTally:
 
 
 def frame_digest(rgb: np.ndarray) -> bytes:
-    return hashlib.blake2b(np.ascontiguousarray(rgb), digest_size=16).digest()
+    """SHA-256 of a frame's bytes."""
+    return hashlib.sha256(np.ascontiguousarray(rgb)).digest()
 
 
 def is_blank(rgb: np.ndarray) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from codecap.clock import FPS
 from codecap.records import Box, Certificate, Clip, Outcome, Render
+from codecap.render.settings import RenderSettings
 from codecap.render.tally import FrameTally
 from codecap.video import KEYFRAME_INTERVAL, CanonicalWriter, file_sha256, read_frames
 
@@ -23,7 +24,7 @@ FILL_MARGIN_PX = 2  # around a removed object's box, for its smoothed edge
 def write(name: str, clip: Clip, frames: Iterable[np.ndarray], mp4: Path) -> Render:
     """Encode a candidate as the renderer encodes its own, with a certificate of what was counted before."""
     tally = FrameTally()
-    with CanonicalWriter(mp4, clip.width_px, clip.height_px) as writer:
+    with CanonicalWriter(mp4, clip.width_px, clip.height_px, codec=RenderSettings().codec) as writer:
         for rgb in frames:
             tally.add(rgb)
             writer.add(rgb)

@@ -130,6 +130,16 @@ def test_findings_come_in_order_and_are_few_and_short():
         "@font-face{",
         'a.setAttribute("',
         ".src=`",
+        "'aB3+'+",
+        "'#fff',",
+        "[0,0,'#fff'],",
+        "0x1f,",
+        "\u4e2d",
+        "aB3/" * 200 + " ",
+        "<rect width='1' height='1'/>",
+        "<p style='box-shadow:1px 1px red,'>",
+        "linear-gradient(red,",
+        "\\x00",
     ],
 )
 def test_a_long_page_takes_no_long_time(piece):

@@ -1,11 +1,43 @@
-"""Engines draw a page at given times. A module has `load(settings: RenderSettings) -> Engine`, a context manager."""
+"""Engines draw a page at given times. A module has `load(settings: RenderSettings) -> Engine`, a context manager.
+
+A page is served to its browser from a made-up origin: a `file:` address is foreign to it, and nothing else is served.
+"""
 
 from __future__ import annotations
 
+import base64
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import av
 import numpy as np
+
+from codecap.render.failures import InfraError
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A frame as the browser gave it, not decoded yet. The same object again means: nothing has changed."""
+
+    png_base64: str
+    width_px: int
+    height_px: int
+
+    def rgb(self) -> np.ndarray:
+        """uint8 RGB `(height, width, 3)`.
+
+        Raises:
+            InfraError: the browser gave no picture of this size.
+        """
+        decoder = av.CodecContext.create("png", "r")  # a quarter faster than the usual image libraries
+        try:
+            (frame,) = [*decoder.decode(av.Packet(base64.b64decode(self.png_base64))), *decoder.decode(None)]
+        except (av.FFmpegError, ValueError) as error:
+            raise InfraError(f"the browser gave what is no PNG: {error}") from error
+        if (frame.width, frame.height) != (self.width_px, self.height_px):
+            raise InfraError(f"the browser gave {frame.width}x{frame.height} px, asked for {self.width_px}x{self.height_px}")
+        return frame.to_ndarray(format="rgb24")
 
 
 class Engine(Protocol):
@@ -39,14 +71,30 @@ class Stage(Protocol):
         """
         ...
 
-    def frame(self, index: int) -> np.ndarray:
-        """The page after `await window.seek(index / 24)`: uint8 RGB `(height, width, 3)`, not to be written to.
+    def frame(self, index: int) -> Picture:
+        """The page after `await window.seek(index / 24)`; the object that was given last where nothing has changed since.
 
         Raises:
             PageFailure: with the frame; the stage cannot be used any more afterwards.
         """
         ...
 
+    def observed(self) -> list[str]:
+        """What the page did so far that pure code does not, as `purity.observed` tells it. Also after a failure."""
+        ...
+
     def close(self) -> None:
         """End the browser and all its processes, whatever the page did. May be called twice."""
         ...
+
+
+def read_page(page: Path) -> bytes:
+    """Bytes of a page's file.
+
+    Raises:
+        InfraError: it cannot be read.
+    """
+    try:
+        return Path(page).read_bytes()
+    except OSError as error:
+        raise InfraError(f"{page}: cannot be read: {error.strerror}") from error

@@ -1,8 +1,4 @@
-"""Does a page hold only code? Finds raster, video and font data, references to anything outside the page, and file access.
-
-A finding is recorded with its place and judged elsewhere. SVG, CSS and scripts that draw are what a page should be made of: they
-give no finding, and neither does text that only speaks of such things (a string or a comment that mentions `fetch(...)`).
-"""
+"""What a page's source holds that is no code: raster, video and font data, references to anything outside the page, file access."""
 
 from __future__ import annotations
 
@@ -14,12 +10,12 @@ from collections.abc import Iterator
 from html import unescape
 from urllib.parse import unquote_to_bytes
 
+from codecap.render.purity import literals, pixelwise
+from codecap.render.purity.literals import Pools
+
 MOST_FINDINGS = 50
 MOST_CHARACTERS = 20_000_000
 SMALLEST_DATA = 16  # characters of a data URI; less is a prefix that a script handles
-SMALLEST_BASE64 = 512  # characters of a literal
-SMALLEST_HEX = 2048
-FEWEST_PIXELS = 2000  # numbers of an array literal, all 0 to 255
 
 LOADING = {  # attributes that make an element load what they name
     "src": None,
@@ -37,13 +33,12 @@ ATTRIBUTE = re.compile(
     r"[\s/]*+(?P<name>[^\s/>][^\s/>=]*+)"
     r"(?:\s*+=\s*+(?:\"(?P<double>[^\"]*+)(?:\"|\Z)|'(?P<single>[^']*+)(?:'|\Z)|(?P<bare>[^\s>]*+)))?+"
 )
+LINKS_THAT_LOAD = re.compile(r"stylesheet|icon|preload|prefetch|preconnect|modulepreload|manifest|^$", re.IGNORECASE)
 RAW = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in ("script", "style", "title", "textarea")}
 DATA_URI = re.compile(r"data:\s*([a-z]+/[\w.+-]+)?((?:;[\w.=+-]+)*)\s*,\s*([^\s\"'`<>)]*)", re.IGNORECASE)
 VISUAL = re.compile(r"(image/(?!svg\b)|video/|font/|application/(x-)?font|application/vnd\.ms-fontobject|application/octet-stream)")
-BASE64 = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{SMALLEST_BASE64},}}={{0,2}}")
-HEX = re.compile(rf"(?<![0-9A-Fa-f])[0-9A-Fa-f]{{{SMALLEST_HEX},}}")
-NUMBERS = re.compile(r"(?<![\w.])\d{1,3}+(?![\w.])(?:[\s\[\]]*+,[\s\[\]]*+\d{1,3}+(?![\w.]))*+")
 CSS_URL = re.compile(r"url\(\s*[\"']?\s*([^\"')\s]+)", re.IGNORECASE)
+CSS_IMAGE_SET = re.compile(r"image-set\(\s*[\"']([^\"']+)", re.IGNORECASE)
 CSS_IMPORT = re.compile(r"@import\s+[\"']([^\"']+)", re.IGNORECASE)
 CSS_FONT = re.compile(r"@font-face\s*\{[^}]{0,2000}url\(", re.IGNORECASE)
 CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -56,7 +51,10 @@ SCRIPT_PART = re.compile(
 CALLS = re.compile(
     r"(?<![\w$.])(?:(?:window|self|globalThis)\s*\.\s*)?"
     r"(fetch|XMLHttpRequest|WebSocket|EventSource|WebTransport|RTCPeerConnection|importScripts|FontFace|showOpenFilePicker)\s*\("
-    r"|(?<![\w$])navigator\s*\.\s*(sendBeacon)\s*\("
+    r"|(?<![\w$])navigator\s*\.\s*(sendBeacon|mediaDevices\s*\.\s*get\w+Media)\s*\("
+)
+NAMED_CALLS = re.compile(  # the same by the name in a string
+    r"(?<![\w$.])(?:window|self|globalThis)\s*\[\s*[\"'`](fetch|XMLHttpRequest|WebSocket|EventSource|WebTransport|FontFace)[\"'`]\s*\]"
 )
 NAMED = re.compile(  # a literal address given to something that loads it
     r"(?:(?<![\w$])import\s*\(\s*|(?<![\w$])import\s+(?:[\w$*{},\s]{1,300}?\sfrom\s+)?|(?<![\w$])export\s+[\w$*{},\s]{1,300}?\sfrom\s+"
@@ -90,11 +88,15 @@ class _Page:
         self._lines = [0, *(found.end() for found in re.finditer("\n", html))]
         self._found: dict[tuple[int, str], None] = {}
         self._svg_depth = 0
+        self._pools = Pools.of(html)
+        self._cells = pixelwise.Cells()
         at = 0
         while tag := TAG.search(html, at):
+            self._check_text(at, html[at : tag.start()])
             at = tag.end()
             if not tag["name"]:
-                continue  # a comment
+                self._check_text(tag.start(), tag[0])
+                continue
             name = tag["name"].lower()
             if tag["end"]:
                 self._svg_depth -= name == "svg"
@@ -108,6 +110,10 @@ class _Page:
             self._svg_depth += name == "svg"
             if name in RAW and not empty:
                 at = self._raw_text(name, at)
+        else:
+            self._check_text(at, html[at:])
+        for offset, what in (*self._pools.findings(), *self._cells.findings(html)):
+            self._add(offset, what)
 
     def findings(self) -> list[str]:
         ordered = sorted(self._found)
@@ -136,9 +142,20 @@ class _Page:
             self._check_data(at, text)
         elif name == "script":
             self._check_script(at, text)
+        else:
+            self._check_text(at, text)
         return stop
 
+    def _check_text(self, at: int, text: str) -> None:
+        """Text that a script can read from the page, however hidden: only data in it is of interest."""
+        if len(text) >= literals.SMALLEST_DECODED:
+            for offset, what in literals.blobs(text, self._pools.decodes):
+                self._add(at + offset, what)
+
     def _check_tag(self, at: int, tag: str, given: dict[str, str]) -> None:
+        self._cells.see(at, tag, given)
+        if tag == "link" and not LINKS_THAT_LOAD.search(given.get("rel", "")):
+            given = {name: value for name, value in given.items() if name != "href"}
         for name, value in given.items():
             tags = LOADING.get(name, set())
             if (tags is None or tag in tags) and _leads_outside(value):
@@ -146,21 +163,28 @@ class _Page:
             elif name.startswith("on"):
                 self._check_script(at, value, moving=False)
                 continue
-            elif "url(" in value:
+            elif "url(" in value or name == "style":
                 self._check_css(at, value, moving=False)
             self._check_data(at, value, moving=False)
+            if name.startswith("data-") and len(value) > 2 * literals.FEWEST_PIXELS:
+                self._pools.start, self._pools.moving = at, False
+                for _, what in literals.numbers(f"[{value.strip(' []')}]", self._pools):
+                    self._add(at, f"<{tag} {name}> holds an {what}")
         if tag in ("video", "audio") and not any(_leads_outside(given.get(name, "")) for name in ("src", "poster")):
             self._add(at, f"<{tag}> element")
         if tag == "meta" and given.get("http-equiv", "").lower() == "refresh" and "url" in given.get("content", "").lower():
             self._add(at, f"<meta> refresh leads to {_quoted(given['content'])}")
+        if tag in ("set", "animate") and given.get("attributename", "").lower() in ("href", "xlink:href", "src"):
+            for name in ("to", "from", "values"):
+                if _leads_outside(given.get(name, "")):
+                    self._add(at, f"<{tag} {name}> loads {_quoted(given[name])}")
         if tag == "iframe" and "srcdoc" in given:
             for inner in findings(given["srcdoc"]):
                 self._add(at, f"in <iframe srcdoc>: {inner.partition(': ')[2]}")
 
     def _check_script(self, at: int, code: str, moving: bool = True) -> None:
         """`moving`: offsets in `code` are offsets in the page (not so in an attribute, whose entities are resolved)."""
-        spoken = SCRIPT_PART.sub(lambda part: _blank(part) if part["comment"] else part[0], code)
-        bare = SCRIPT_PART.sub(_blank, spoken)
+        spoken, bare, parts = _parts(code)
         for call in CALLS.finditer(bare):
             self._add(at + call.start() * moving, f"script calls {call[1] or call[2]}")
         for named in NAMED.finditer(spoken):
@@ -168,23 +192,26 @@ class _Page:
                 continue  # inside a string
             if _leads_outside(named["address"]):
                 self._add(at + named.start() * moving, f"script loads {_quoted(named['address'])}")
-        for numbers in NUMBERS.finditer(bare):
-            count = numbers[0].count(",") + 1
-            opened = bare[max(numbers.start() - 99, 0) : numbers.start()].rstrip().endswith("[")
-            if count >= FEWEST_PIXELS and opened and all(int(number) <= 255 for number in re.findall(r"\d+", numbers[0])):
-                self._add(at + numbers.start() * moving, f"array literal of {count} numbers from 0 to 255, as pixels have")
+        for call in NAMED_CALLS.finditer(spoken):
+            self._add(at + call.start() * moving, f"script calls {call[1]}")
+        self._pools.start, self._pools.moving = at, moving
+        for offset, what in (*literals.numbers(bare, self._pools), *literals.strings(parts, bare, self._pools)):
+            self._add(at + offset * moving, what)
         self._check_data(at, spoken, moving)
 
     def _check_css(self, at: int, css: str, moving: bool = True) -> None:
-        for pattern, what in ((CSS_URL, "url()"), (CSS_IMPORT, "@import")):
+        for pattern, what in ((CSS_URL, "url()"), (CSS_IMPORT, "@import"), (CSS_IMAGE_SET, "image-set()")):
             for found in pattern.finditer(css):
                 if _leads_outside(found[1]):
                     self._add(at + found.start() * moving, f"style {what} loads {_quoted(found[1])}")
         for font in CSS_FONT.finditer(css):
             self._add(at + font.start() * moving, "style @font-face brings a font")
+        for offset, what in pixelwise.in_style(css):
+            self._add(at + offset * moving, what)
 
     def _check_data(self, at: int, text: str, moving: bool = True) -> None:
-        """Data URIs, long base64 and hex literals, and file: addresses."""
+        """Data URIs, long literals of data, and file: addresses."""
+        rest = DATA_URI.sub(_blank, text)
         for uri in DATA_URI.finditer(text):
             payload, media = uri[3], (uri[1] or "text/plain").lower()
             if len(payload) < SMALLEST_DATA:
@@ -194,12 +221,11 @@ class _Page:
             elif media.startswith("image/svg") or media in ("text/html", "text/css"):
                 for inner in _within(payload, "base64" in uri[2].lower()):
                     self._add(at + uri.start() * moving, f"in a data URI of {media}: {inner}")
-        rest = DATA_URI.sub(_blank, text)
-        for literal in HEX.finditer(rest):
-            self._add(at + literal.start() * moving, f"hexadecimal literal of {len(literal[0])} characters")
-        for literal in BASE64.finditer(HEX.sub(_blank, rest)):
-            if _is_base64(literal[0]):
-                self._add(at + literal.start() * moving, f"base64 literal of {len(literal[0])} characters")
+            else:
+                for _, what in literals.blobs(payload, decodes=False):
+                    self._add(at + uri.start() * moving, f"data URI of {media}: {what}")
+        for offset, what in literals.blobs(rest, self._pools.decodes):
+            self._add(at + offset * moving, what)
         for address in FILE_ADDRESS.finditer(text):
             self._add(at + address.start(1) * moving, f"file address {_quoted(address[1])}")
 
@@ -209,6 +235,24 @@ class _Page:
     def _place(self, offset: int) -> str:
         line = bisect.bisect_right(self._lines, offset) - 1
         return f"{line + 1}:{offset - self._lines[line] + 1}"
+
+
+def _parts(code: str) -> tuple[str, str, list[tuple[int, int, str]]]:
+    """A script with its comments blanked, one with its strings and regular expressions blanked too, and its strings.
+
+    A string is its start, its stop (with the quotes), and what is between them.
+    """
+    spoken, bare, strings = [], [], []
+    last = 0
+    for part in SCRIPT_PART.finditer(code):
+        between, blank = code[last : part.start()], _blank(part)
+        spoken += [between, blank if part["comment"] else part[0]]
+        bare += [between, blank]
+        if part["string"]:
+            strings.append((part.start(), part.end(), part[0][1:-1]))
+        last = part.end()
+    rest = code[last:]
+    return "".join([*spoken, rest]), "".join([*bare, rest]), strings
 
 
 def _within(payload: str, is_base64: bool) -> Iterator[str]:
@@ -228,20 +272,9 @@ def _leads_outside(address: str) -> bool:
     return bool(address) and not address.startswith(INSIDE) and "${" not in address[:2]
 
 
-def _is_base64(literal: str) -> bool:
-    """Text of base64 has both cases and digits, mostly letters, and nearly all of its alphabet; path data and words have not."""
-    letters = sum(character.isalpha() for character in literal)
-    return (
-        letters >= 0.6 * len(literal)
-        and len(set(literal)) >= 30
-        and any(character.isdigit() for character in literal)
-        and literal.lower() != literal != literal.upper()
-    )
-
-
 def _blank(part: re.Match[str]) -> str:
     """As many spaces, with the line ends left where they are."""
-    return re.sub(r"[^\n]", " ", part[0])
+    return "\n".join(" " * len(line) for line in part[0].split("\n"))
 
 
 def _quoted(text: str) -> str:

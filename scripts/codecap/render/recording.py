@@ -1,0 +1,76 @@
+"""From pictures to a video, in a thread of its own: decoded, counted and encoded while the browser draws the next ones."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from codecap.render.engines import Picture
+from codecap.render.failures import InfraError, PageFailure
+from codecap.render.tally import FrameTally
+from codecap.video import CanonicalWriter
+
+MOST_WAITING = 4  # pictures that the browser may be ahead
+
+
+class Recorder:
+    """Takes pictures in order; `tally` is complete after the `with` block."""
+
+    def __init__(self, writer: CanonicalWriter, tally: FrameTally) -> None:
+        self._writer, self._tally = writer, tally
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._waiting: deque[Future[None]] = deque()
+        self._shown: Picture | None = None
+
+    def take(self, picture: Picture) -> None:
+        """Hand over the next frame; raises what recording an earlier one has raised."""
+        while len(self._waiting) >= MOST_WAITING or (self._waiting and self._waiting[0].done()):
+            self._waiting.popleft().result()
+        self._waiting.append(self._thread.submit(self._record, picture))
+
+    def _record(self, picture: Picture) -> None:
+        if picture is self._shown:
+            self._tally.repeat()
+            self._writer.repeat()
+        else:
+            rgb = picture.rgb()
+            self._tally.add(rgb)
+            self._writer.add(rgb)
+        self._shown = picture
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        try:
+            while self._waiting:
+                self._waiting.popleft().result()
+        finally:
+            self._thread.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def recording(mp4: Path, width_px: int, height_px: int, codec: str, tally: FrameTally) -> Iterator[Recorder]:
+    """A recorder into a new video, which is finished also when the page fails, if it made a frame: it can be watched then.
+
+    Raises:
+        InfraError: the file cannot be written.
+    """
+    try:
+        writer = CanonicalWriter(mp4, width_px, height_px, codec=codec)
+        try:
+            with Recorder(writer, tally) as recorder:
+                yield recorder
+        except PageFailure:
+            if writer.frames:
+                writer.close()
+            raise
+        else:
+            writer.close()
+        finally:
+            writer.discard()
+    except OSError as error:
+        raise InfraError(f"{error.filename}: {error.strerror}") from error
