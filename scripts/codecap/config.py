@@ -38,7 +38,7 @@ def load(*overlays: Path, overrides: Mapping[str, Any] | None = None) -> dict[st
 
 def read(path: Path) -> dict[str, Any]:
     try:
-        told = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        told = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such configuration file") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -87,7 +87,7 @@ def check(config: Mapping[str, Any], files: Sequence[Path] = FILES) -> None:
     """
     from jsonschema import Draft202012Validator
 
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    schema = yaml.load(SCHEMA.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     problems = [line for error in Draft202012Validator(schema).iter_errors(config) for line in _in_words(error, files)]
     models = config.get("models")
     for name in config["systems"] if isinstance(config.get("systems"), list) and isinstance(models, Mapping) else []:

@@ -36,7 +36,7 @@ class RecordError(UserError, ValueError):
 
 
 class Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Outcome(StrEnum):
@@ -203,7 +203,7 @@ class Certificate(Row):
     width_px: int = 0
     height_px: int = 0
     frames_sha256: str = ""  # over the captured RGB frames, before they are encoded
-    decoded_sha256: str = ""  # over the frames that the mp4 decodes to
+    mp4_sha256: str = ""  # of the video's file; the same frames give the same file
     seek_repeatable: bool | None = None
     unique_frame_ratio: float | None = None
     blank_frames: int = 0  # frames of one colour

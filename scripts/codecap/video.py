@@ -346,20 +346,6 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def decoded_sha256(mp4: Path) -> str:
-    """SHA-256 over the SHA-256 of each frame that a clip decodes to: the bytes of its planes as the codec has them, row by row."""
-    frames = b"".join(_planes_sha256(frame) for _, frame in decode(mp4))
-    return hashlib.sha256(frames).hexdigest()
-
-
-def _planes_sha256(frame: av.VideoFrame) -> bytes:
-    digest = hashlib.sha256()
-    for plane in frame.planes:
-        rows = np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)
-        digest.update(np.ascontiguousarray(rows[:, : plane.width]))  # what a codec of CODECS decodes to has a byte a sample
-    return digest.digest()
-
-
 def _open(mp4: Path) -> av.container.InputContainer:
     try:
         container = av.open(f"file:{mp4}", options={"protocol_whitelist": "file"})

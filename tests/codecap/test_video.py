@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from codecap import video
-from codecap.video import CanonicalWriter, VideoError, VideoInfo, decoded_sha256, pad_to_even, probe, read_frames
+from codecap.video import CanonicalWriter, VideoError, VideoInfo, pad_to_even, probe, read_frames
 
 FRAMES = 110  # more than two key frame intervals
 
@@ -74,7 +74,6 @@ def test_same_frames_same_bytes(tmp_path):
             for rgb in frames:
                 writer.add(rgb)
     assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
-    assert decoded_sha256(tmp_path / "a.mp4") == decoded_sha256(tmp_path / "b.mp4")
 
 
 def test_repeat_is_the_same_as_adding_again(tmp_path):

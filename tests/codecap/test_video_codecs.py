@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from codecap.video import CODECS, CanonicalWriter, VideoInfo, decoded_sha256, encoding, probe, read_frames
+from codecap.video import CODECS, CanonicalWriter, VideoInfo, encoding, file_sha256, probe, read_frames
 
 SATURATED = list(product((0, 128, 255), repeat=3))
 GREYS = [(level, level, level) for level in range(0, 256, 15)]
@@ -109,7 +109,7 @@ def test_repeat_is_the_frame_as_it_was_when_added(tmp_path, codec):
         buffer[:] = 0  # a caller may use its buffer for the next frame
         for _ in range(FRAMES - 1):
             writer.repeat()
-    assert decoded_sha256(tmp_path / "repeated.mp4") == decoded_sha256(written(tmp_path / "added.mp4", rgb, codec))
+    assert file_sha256(tmp_path / "repeated.mp4") == file_sha256(written(tmp_path / "added.mp4", rgb, codec))
 
 
 def test_encodings_are_told_apart_and_an_unknown_codec_is_refused(tmp_path):

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from codecap.errors import UserError
+from codecap.render.fontconfig import Face, Fontconfig, FontconfigMissing
 
-LIMIT_S = 60.0  # of one call; the first one on a machine may build fontconfig's cache
+__all__ = ["WANTED", "Family", "FontconfigMissing", "drawn_with", "install_command", "missing", "protocol"]
+
 INSTALL = "sudo apt-get install"
-FONTCONFIG = "fontconfig"
+HEAD_BYTES = 65536  # of a font file that its digest reads
 
 
 @dataclass(frozen=True)
@@ -61,18 +60,15 @@ SCRIPTS = {  # characters that those families lack, and what the search for anot
 }
 
 
-class FontconfigMissing(UserError):
-    """There is no fontconfig to ask which fonts there are; the message says how to get it."""
-
-
 def missing() -> list[Family]:
     """Families of `WANTED` that are not installed.
 
     Raises:
         FontconfigMissing: nobody can tell.
     """
-    installed = {name for line in _ask("fc-list", ":", "family").splitlines() for name in line.split(",")}
-    return [family for family in WANTED if family.name not in {name.strip() for name in installed}]
+    with Fontconfig() as fontconfig:
+        installed = fontconfig.families()
+    return [family for family in WANTED if family.name not in installed]
 
 
 def install_command(families: list[Family] | tuple[Family, ...] = WANTED) -> str:
@@ -90,64 +86,58 @@ def drawn_with() -> dict[str, str]:
     Raises:
         FontconfigMissing: nobody can tell.
     """
-    return {asked: name for asked, (name, _, _) in _matches().items()}
+    return {asked: face.family if face else "none" for asked, face in _faces().items()}
 
 
 def protocol() -> str:
-    """The fonts in one line: the most telling families, and a digest over all that `drawn_with` names, with the files' contents.
+    """The fonts in one line: the most telling families, and a digest over all that `drawn_with` names.
 
-    Without fontconfig it says so; such renders are not comparable with others by their protocol.
+    Of each face the digest takes its family, its index in its file, the font's own version, and of the file the size and the first
+    64 KiB. A font file begins with the directory of its tables and their checksums, so other glyphs show there without the whole
+    file (tens of MB for Chinese) being read.
+
+    Without fontconfig, or where a font file cannot be read, it says so; such renders are not comparable with others by their
+    protocol.
     """
     try:
-        matches = _matches()
-    except FontconfigMissing:
+        faces = _faces()
+        digest = hashlib.sha256()
+        for asked, face in faces.items():
+            digest.update(f"{asked}\t{_fingerprint(face) if face else 'none'}\n".encode())
+    except (FontconfigMissing, OSError):
         return "fonts unknown"
-    digest = hashlib.sha256()
-    for asked, (name, file, index) in matches.items():
-        digest.update(f"{asked}\t{name}\t{_sha256(file) if file else ''}\t{index}\n".encode())
-    told = dict.fromkeys(matches[asked][0] for asked in ("sans-serif", "serif", "monospace", "Arabic", "Chinese", "emoji"))
+    shown = [faces[asked] for asked in ("sans-serif", "serif", "monospace", "Arabic", "Chinese", "emoji")]
+    told = dict.fromkeys(face.family if face else "none" for face in shown)
     return f"fonts {', '.join(told)} {digest.hexdigest()[:12]}"
 
 
 @cache
-def _matches() -> dict[str, tuple[str, str, str]]:
-    """By what is asked for: family, file, and index of the face in the file."""
-    found = {}
-    for asked, family in GENERIC.items():
-        found[asked] = _match(family)
-    standard = found["system-ui"]  # what Chromium draws with where not even its standard family has a stand-in
-    for asked in NAMED:
-        face = _match(asked)
-        found[asked] = face if face[0] == asked or face[0].startswith(STAND_INS) else standard
-        standard = found[NAMED[0]]
-    for script, (character, preferred) in SCRIPTS.items():
-        having = set(_ask("fc-list", "-f", "%{file}\n", f":charset={ord(character):x}").splitlines())
-        ranked = _ask("fc-match", "-s", "-f", "%{family[0]}\t%{file}\t%{index}\n", f"{preferred}:charset={ord(character):x}")
-        faces = (line.split("\t") for line in ranked.splitlines())
-        found[script] = next(((name, file, index) for name, file, index in faces if file in having), ("none", "", ""))
+def _faces() -> dict[str, Face | None]:
+    """The face by what is asked for; None for scripts that no font has."""
+    found: dict[str, Face | None] = {}
+    with Fontconfig() as fontconfig:
+        for asked, family in GENERIC.items():
+            found[asked] = _match(fontconfig, family)
+        standard = found["system-ui"]  # what Chromium draws with where not even its standard family has a stand-in
+        for asked in NAMED:
+            face = _match(fontconfig, asked)
+            found[asked] = face if face.family == asked or face.family.startswith(STAND_INS) else standard
+            standard = found[NAMED[0]]
+        for script, (character, preferred) in SCRIPTS.items():
+            found[script] = fontconfig.having(character, preferred)
     return found
 
 
-def _match(family: str) -> tuple[str, str, str]:
-    name, file, index = _ask("fc-match", "-f", "%{family[0]}\t%{file}\t%{index}", family).split("\t")
-    return name, file, index
+def _match(fontconfig: Fontconfig, family: str) -> Face:
+    face = fontconfig.match(family)
+    if face is None:
+        raise FontconfigMissing(f"no font is installed; {install_command()}")
+    return face
 
 
 @cache
-def _sha256(file: str) -> str:
-    with Path(file).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def _ask(program: str, *arguments: str) -> str:
-    executable = shutil.which(program)
-    if executable is None:
-        raise FontconfigMissing(f"{program} is not installed, so nobody can tell the fonts; {INSTALL} {FONTCONFIG}")
-    try:
-        environment = os.environ | {"LC_ALL": "C.UTF-8"}  # names in English
-        done = subprocess.run(
-            [executable, *arguments], capture_output=True, text=True, timeout=LIMIT_S, check=True, env=environment
-        )
-    except (subprocess.SubprocessError, OSError) as error:
-        raise FontconfigMissing(f"{program} fails: {error}") from error
-    return done.stdout
+def _fingerprint(face: Face) -> str:
+    with Path(face.file).open("rb") as opened:
+        head = hashlib.sha256(opened.read(HEAD_BYTES)).hexdigest()
+        size_bytes = os.fstat(opened.fileno()).st_size
+    return f"{face.family}\t{face.index}\t{face.version}\t{size_bytes}\t{head}"

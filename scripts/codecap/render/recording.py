@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from codecap.render.engines import Picture
+from codecap.render.engines import Picture, Stage
 from codecap.render.failures import InfraError, PageFailure
-from codecap.render.tally import FrameTally
-from codecap.video import CanonicalWriter
+from codecap.render.tally import FrameTally, frame_digest
+from codecap.video import CanonicalWriter, VideoError, file_sha256, probe
 
+SHUFFLE_SEED = 24
 MOST_WAITING = 4  # pictures that the browser may be ahead
 
 
@@ -74,3 +76,36 @@ def recording(mp4: Path, width_px: int, height_px: int, codec: str, tally: Frame
             writer.discard()
     except OSError as error:
         raise InfraError(f"{error.filename}: {error.strerror}") from error
+
+
+def repeatable(stage: Stage, digests: list[bytes], samples: int) -> tuple[bool | None, list[str]]:
+    """Ask for some frames again: the last at once, others backwards, all shuffled. A failure is no failure of the render any more.
+
+    Returns:
+        Whether all were the same as the first time (None: not tested), and flags.
+    """
+    if samples == 0:
+        return None, []
+    last = len(digests) - 1
+    sample = sorted({round(last * k / max(samples - 1, 1)) for k in range(samples)})
+    shuffled = random.Random(SHUFFLE_SEED).sample(sample, len(sample))
+    order = [last, *reversed(sample[:-1]), *shuffled]
+    try:
+        return all(frame_digest(stage.frame(index).rgb()) == digests[index] for index in order), []
+    except PageFailure as failure:
+        return False, [f"repeated_seek_{failure.outcome}"]
+
+
+def checked_sha256(mp4: Path, frames: int) -> str:
+    """Digest of a video's file, which holds what was written.
+
+    Raises:
+        InfraError: it does not.
+    """
+    try:
+        found = probe(mp4).frames
+    except VideoError as error:
+        raise InfraError(f"what was written is damaged: {error}") from error
+    if found != frames:
+        raise InfraError(f"{mp4}: holds {found} frames of the {frames} that were written")
+    return file_sha256(mp4)

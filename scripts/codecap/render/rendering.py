@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import contextlib
 import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +12,10 @@ from typing import Any
 from codecap import registry
 from codecap.records import Caption, Certificate, Clip, Outcome
 from codecap.render import fonts, purity
-from codecap.render.engines import Engine, Stage
+from codecap.render.engines import Engine
 from codecap.render.failures import InfraError, PageFailure
-from codecap.render.recording import recording
 from codecap.render.settings import RenderSettings
-from codecap.render.tally import FrameTally, frame_digest
-from codecap.video import VideoError, decoded_sha256, draft_beside, encoding, probe, put_in_place, read_frames
 
-SHUFFLE_SEED = 24
 PASSED_THROUGH = "passed through"
 
 
@@ -60,36 +56,39 @@ def render_page(
     if settings.purity == "fail" and found:
         return Certificate(outcome=Outcome.RUNTIME_ERROR, detail=f"not only code: {found[0]}", **told)
     draft = partial_path(out_mp4)
-    tally = FrameTally()
-    stage: Stage | None = None
     repeatable: bool | None = None
     flags: list[str] = []
+    did: list[str] = []
     with ThreadPoolExecutor(max_workers=1) as aside, _engine(settings) as engine:
         fonts_told = aside.submit(fonts.protocol)
+        stage = engine.open(page, width_px, height_px)
         try:
-            stage = engine.open(page, width_px, height_px)
+            from codecap.render import recording  # numpy and av are loaded while the browser starts
+
+            tally = recording.FrameTally()
             stage.load()
-            with recording(draft, width_px, height_px, settings.codec, tally) as recorder:
+            with recording.recording(draft, width_px, height_px, settings.codec, tally) as recorder:
                 for index in range(frames):
                     recorder.take(stage.frame(index))
-            repeatable, flags = _repeatable(stage, tally.digests, settings.repeat_samples)
+            repeatable, flags = recording.repeatable(stage, tally.digests, settings.repeat_samples)
+            did = stage.observed()
             outcome, detail = Outcome.OK, ""
         except PageFailure as failure:
             outcome = failure.outcome
             detail = failure.detail if failure.frame is None else f"frame {failure.frame}: {failure.detail}"
-        finally:
-            if stage is not None:
+            with contextlib.suppress(PageFailure):
                 did = stage.observed()
-                stage.close()
-                told |= {"console_errors": stage.console_errors, "requests_blocked": stage.requests_blocked}
-                told["purity"] = [*found, *did]
-                flags = [*stage.flags, *flags]
+        finally:
+            stage.close()
+            told |= {"console_errors": stage.console_errors, "requests_blocked": stage.requests_blocked}
+            flags = [*stage.flags, *flags]
+        told["purity"] = [*found, *did]
         told["engine"] = f"{engine.version} | {fonts_told.result()}"
-    if outcome is Outcome.OK and settings.purity == "fail" and did:
-        outcome, detail = Outcome.RUNTIME_ERROR, f"not only code: {did[0]}"
-    if outcome is Outcome.OK:
-        told["decoded_sha256"] = decoded_sha256(draft)
-        draft.replace(out_mp4)
+        if outcome is Outcome.OK and settings.purity == "fail" and did:
+            outcome, detail = Outcome.RUNTIME_ERROR, f"not only code: {did[0]}"
+        if outcome is Outcome.OK:
+            told["mp4_sha256"] = recording.checked_sha256(draft, frames)
+            draft.replace(out_mp4)
     return Certificate(
         outcome=outcome,
         detail=detail,
@@ -130,6 +129,8 @@ def render_protocol(settings: Mapping[str, Any] | RenderSettings = RenderSetting
     Raises:
         BrowserMissing: there is no browser.
     """
+    from codecap.video import encoding
+
     settings = RenderSettings.of(settings)
     return f"{_engine(settings).version} | {fonts.protocol()} | {encoding(settings.codec)}"
 
@@ -150,26 +151,11 @@ def _engine(settings: RenderSettings) -> Engine:
     return registry.load("render.engines", settings.engine).load(settings)
 
 
-def _repeatable(stage: Stage, digests: list[bytes], samples: int) -> tuple[bool | None, list[str]]:
-    """Ask for some frames again: the last at once, then backwards, then shuffled. A failure is no failure of the render any more.
-
-    Returns:
-        Whether all were the same as the first time (None: not tested), and flags.
-    """
-    if samples == 0:
-        return None, []
-    last = len(digests) - 1
-    sample = sorted({round(last * k / max(samples - 1, 1)) for k in range(samples)})
-    shuffled = random.Random(SHUFFLE_SEED).sample(sample, len(sample))
-    order = [last, *reversed(sample), *shuffled]
-    try:
-        return all(frame_digest(stage.frame(index).rgb()) == digests[index] for index in order), []
-    except PageFailure as failure:
-        return False, [f"repeated_seek_{failure.outcome}"]
-
-
 def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
     """Copy a video caption and count its frames."""
+    from codecap.render.tally import FrameTally
+    from codecap.video import VideoError, draft_beside, file_sha256, probe, put_in_place, read_frames
+
     told: dict[str, Any] = {"engine": PASSED_THROUGH}
     try:
         info = probe(mp4)
@@ -194,7 +180,7 @@ def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
     return Certificate(
         outcome=Outcome.OK,
         frames_sha256=tally.sha256,
-        decoded_sha256=decoded_sha256(out_mp4),
+        mp4_sha256=file_sha256(out_mp4),
         unique_frame_ratio=tally.unique_ratio,
         blank_frames=tally.blank_frames,
         flags=tally.flags,

@@ -31,7 +31,7 @@ class RenderSettings:
     load_limit_s: float = 60.0
     seek_limit_s: float = 20.0
     seek_wait_s: float = 2.0
-    repeat_samples: int = 4
+    repeat_samples: int = 3
     skip_unchanged: bool = True
     memory_mb: int = 2000
     codec: str = "h264"

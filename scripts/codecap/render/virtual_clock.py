@@ -19,7 +19,14 @@ from functools import cache
 from pathlib import Path
 
 CONTROL = "__codecap"
-PARTS = ("virtual/clock.js", "virtual/window.js", "virtual/animations.js", "virtual/smil.js", "virtual/control.js")
+PARTS = (
+    "virtual/clock.js",
+    "virtual/window.js",
+    "virtual/animations.js",
+    "virtual/animation_controls.js",
+    "virtual/smil.js",
+    "virtual/control.js",
+)
 
 
 @cache

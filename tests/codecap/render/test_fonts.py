@@ -1,7 +1,14 @@
-"""Fonts: what is drawn with what, as the browser itself says, and text of other scripts in real pictures."""
+"""Fonts: what is drawn with what, as the browser and fontconfig's own programs say, and text of other scripts in real pictures."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -9,7 +16,7 @@ import numpy as np
 import pytest
 
 from codecap import doctor
-from codecap.render import fonts, render_page
+from codecap.render import fontconfig, fonts, render_page
 from codecap.video import read_frames
 
 UNASSIGNED = "\u0378"
@@ -20,9 +27,56 @@ WIDTH_PX = 320
 @pytest.fixture
 def unasked():
     """fontconfig is asked anew before and after a test that takes it away."""
-    fonts._matches.cache_clear()
+    fonts._faces.cache_clear()
     yield
-    fonts._matches.cache_clear()
+    fonts._faces.cache_clear()
+
+
+@pytest.fixture
+def faces() -> dict[str, fontconfig.Face | None]:
+    """Faces by what is asked for, on a machine that has fonts."""
+    try:
+        return fonts._faces()
+    except fonts.FontconfigMissing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture
+def program() -> Callable[..., str]:
+    """What a program of fontconfig's answers in the browser's language."""
+
+    def answer(name: str, *arguments: str) -> str:
+        executable = shutil.which(name)
+        if executable is None:
+            pytest.skip(f"{name} is not installed: {fonts.INSTALL} fontconfig")
+        environment = os.environ | {"LC_ALL": "C.UTF-8"}
+        return subprocess.run(
+            [executable, *arguments], capture_output=True, text=True, timeout=60, check=True, env=environment
+        ).stdout
+
+    return answer
+
+
+def only(folder: Path, files: list[str]) -> str:
+    """A configuration of fontconfig's that knows no fonts but those."""
+    installed = folder / "fonts"
+    installed.mkdir()
+    for file in files:
+        shutil.copy(file, installed)
+    configuration = folder / "fonts.conf"
+    configuration.write_text(f"<fontconfig><dir>{installed}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>")
+    return str(configuration)
+
+
+def told_elsewhere(**environment: str) -> list[str]:
+    """In another process: the protocol, then what is drawn with what, one a line."""
+    program = (
+        "from codecap.render import fonts; print(fonts.protocol()); print(*map('='.join, fonts.drawn_with().items()), sep=chr(10))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True, env=os.environ | environment
+    )
+    return done.stdout.splitlines()
 
 
 def wanted(script: str) -> None:
@@ -130,27 +184,109 @@ def test_the_browser_draws_with_the_families_that_are_told(browser):
     assert dict(zip(asked, used, strict=True)) == {name: told[name] for name in asked}
 
 
-def test_protocol_tells_another_font_file(monkeypatch):
-    before = {"sans-serif": ("A", __file__, "0")}
-    every = dict.fromkeys((*fonts.GENERIC, *fonts.NAMED, *fonts.SCRIPTS), ("A", __file__, "0"))
-    monkeypatch.setattr(fonts, "_matches", lambda: every | before)
-    first = fonts.protocol()
-    assert first.startswith("fonts A ")
-    monkeypatch.setattr(fonts, "_matches", lambda: every | {"Hebrew": ("A", str(Path(__file__).parent / "conftest.py"), "0")})
-    assert fonts.protocol() != first
+NAMES = [*fonts.GENERIC.values(), *fonts.NAMED, "No Such Family"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_matched_as_fc_match_does(program, name):
+    family, file, index, version = program("fc-match", "-f", "%{family[0]}\t%{file}\t%{index}\t%{fontversion}", name).split("\t")
+    with fontconfig.Fontconfig() as asked:
+        assert asked.match(name) == fontconfig.Face(family, file, int(index), int(version))
+
+
+@pytest.mark.parametrize("script", fonts.SCRIPTS)
+def test_a_script_is_drawn_with_the_first_face_that_has_it(program, script):
+    character, preferred = fonts.SCRIPTS[script]
+    having = set(program("fc-list", "-f", "%{file}\t%{index}\n", f":charset={ord(character):x}").splitlines())
+    ranked = program("fc-match", "-a", "-f", "%{file}\t%{index}\n", f"{preferred}:charset={ord(character):x}").splitlines()
+    with fontconfig.Fontconfig() as asked:
+        face = asked.having(character, preferred)
+    assert (face and f"{face.file}\t{face.index}") == next((told for told in ranked if told in having), None)
+
+
+@pytest.mark.usefixtures("faces")
+def test_a_character_that_no_font_has():
+    with fontconfig.Fontconfig() as asked:
+        assert asked.having(UNASSIGNED) is None
+
+
+def test_families_are_those_of_fc_list(program):
+    listed = {name for line in program("fc-list", "-f", "%{family}\n").splitlines() for name in line.split(",")}
+    with fontconfig.Fontconfig() as asked:
+        assert asked.families() == listed
+
+
+@pytest.mark.usefixtures("faces")
+def test_threads_may_ask_at_once():
+    def ask(_: int) -> list[fontconfig.Face | None]:
+        with fontconfig.Fontconfig() as asked:
+            return [asked.match(name) for name in NAMES] + [asked.having(*script) for script in fonts.SCRIPTS.values()]
+
+    with ThreadPoolExecutor(8) as threads:
+        first, *others = threads.map(ask, range(24))
+    assert all(other == first for other in others)
+
+
+@pytest.mark.usefixtures("faces")
+def test_the_language_of_this_process_does_not_matter():
+    """A Chinese or Japanese locale makes fontconfig prefer other families; the browser is always started in English."""
+    told = told_elsewhere(LC_ALL="C.UTF-8")
+    assert told == [fonts.protocol(), *map("=".join, fonts.drawn_with().items())]
+    assert told_elsewhere(LC_ALL="ja_JP.UTF-8", FC_LANG="ja") == told
+
+
+def test_protocol_tells_a_configuration_with_fewer_fonts(tmp_path, faces):
+    monospace = faces["monospace"]
+    protocol, *drawn_with = told_elsewhere(FONTCONFIG_FILE=only(tmp_path, [monospace.file]))
+    assert protocol.startswith("fonts ") and protocol != fonts.protocol()
+    families = dict(line.split("=") for line in drawn_with)
+    assert {families[asked] for asked in (*fonts.GENERIC, *fonts.NAMED)} == {monospace.family}
+    assert set(families.values()) <= {monospace.family, "none"}
+
+
+@pytest.mark.parametrize("change", ["head", "size", "nothing"])
+def test_protocol_tells_another_font_file(tmp_path, monkeypatch, faces, change):
+    face = faces["sans-serif"]
+    copied = tmp_path / "font"
+    content = bytearray(Path(face.file).read_bytes())
+    if change == "head":  # the checksum of the first table, as the directory at the beginning has it
+        content[16] ^= 1
+    elif change == "size":
+        content += b"\0"
+    copied.write_bytes(content)
+    before = fonts.protocol()
+    monkeypatch.setattr(fonts, "_faces", lambda: faces | {"sans-serif": replace(face, file=str(copied))})
+    assert (fonts.protocol() != before) == (change != "nothing")
 
 
 def test_without_fontconfig_it_says_so(monkeypatch, unasked):
-    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(fontconfig, "LIBRARY", "libfontconfig.so.nowhere")
     assert fonts.protocol() == "fonts unknown"
-    with pytest.raises(fonts.FontconfigMissing, match="apt-get install fontconfig"):
+    with pytest.raises(fonts.FontconfigMissing, match="apt-get install libfontconfig1"):
         fonts.missing()
     assert [(found.there, found.needed) for found in doctor._fonts()] == [(False, False)]
 
 
-def test_doctor_tells_missing_fonts_with_the_command(monkeypatch):
-    installed = "DejaVu Sans,DejaVu Sans Light\nDejaVu Sans Mono\nLiberation Sans\nLiberation Serif\n"
-    monkeypatch.setattr(fonts, "_ask", lambda *_: installed)
+def test_a_configuration_that_is_not_there_is_named(monkeypatch, tmp_path, unasked):
+    monkeypatch.setenv("FONTCONFIG_FILE", str(tmp_path / "none.conf"))
+    assert fonts.protocol() == "fonts unknown"
+    with pytest.raises(fonts.FontconfigMissing, match="none.conf"):
+        fonts.drawn_with()
+
+
+def test_without_any_font_it_says_so(monkeypatch, tmp_path, unasked):
+    monkeypatch.setenv("FONTCONFIG_FILE", only(tmp_path, []))
+    assert fonts.protocol() == "fonts unknown"
+    assert fonts.missing() == list(fonts.WANTED)
+    with pytest.raises(fonts.FontconfigMissing, match="apt-get install fonts-liberation"):
+        fonts.drawn_with()
+
+
+def test_doctor_tells_missing_fonts_with_the_command(monkeypatch, tmp_path, faces):
+    some = [faces[asked] for asked in ("sans-serif", "serif", "monospace", "system-ui")]
+    if [face.family for face in some] != ["Liberation Sans", "Liberation Serif", "DejaVu Sans Mono", "DejaVu Sans"]:
+        pytest.skip(f"fonts are missing: {fonts.install_command()}")
+    monkeypatch.setenv("FONTCONFIG_FILE", only(tmp_path, [face.file for face in some]))
     assert [family.name for family in fonts.missing()] == ["Liberation Mono", "Noto Sans CJK JP", "Noto Color Emoji"]
     told = list(doctor._fonts())
     assert [found.what for found in told] == ["font Liberation Mono", "font Noto Sans CJK JP", "font Noto Color Emoji"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from codecap.records import Caption, Clip, Outcome
 from codecap.render import InfraError, partial_path, render_caption, render_page
-from codecap.video import CanonicalWriter, decoded_sha256, probe
+from codecap.video import CanonicalWriter, file_sha256, probe
 
 BITS, CELL_PX = 5, 32  # a frame's number as squares from left to right, lowest bit first: white 1, black 0
 PAGE = "<!doctype html><body style='margin:0;background:#888'>"
@@ -58,6 +59,10 @@ SEEKS = {
 }
 
 
+def sha256_of(frames: list[np.ndarray]) -> str:
+    return hashlib.sha256(b"".join(hashlib.sha256(rgb.tobytes()).digest() for rgb in frames)).hexdigest()
+
+
 def number_on(rgb: np.ndarray) -> int:
     middle = rgb[rgb.shape[0] // 2, CELL_PX // 2 :: CELL_PX].mean(axis=1)
     assert ((middle < 40) | (middle > 215)).all(), middle
@@ -80,13 +85,15 @@ def test_two_renders_are_the_same(render):
     text = f"{page}{seek}</script><p style='position:absolute;top:20px;font:20px serif'>Qué tal? 漢字</p>"
     one, two = (render(text, frames=5, name=name).certificate for name in ("one", "two"))
     assert one == two
-    assert one.frames_sha256 and one.decoded_sha256 and one.frames_sha256 != one.decoded_sha256
+    assert one.frames_sha256 and one.mp4_sha256 and one.frames_sha256 != one.mp4_sha256
 
 
 def test_certificate_digests_are_of_the_file_that_was_written(render):
     page, seek = SEEKS["dom"]
     done = render(f"{page}{seek}</script>", frames=3)
-    assert done.certificate.decoded_sha256 == decoded_sha256(done.mp4)
+    assert done.certificate.mp4_sha256 == file_sha256(done.mp4)
+    exact = render(f"{page}{seek}</script>", frames=3, name="exact", codec="lossless")
+    assert exact.certificate.frames_sha256 == done.certificate.frames_sha256 == sha256_of(exact.frames())
     assert not partial_path(done.mp4).exists()
 
 
@@ -193,7 +200,7 @@ def test_a_video_caption_is_passed_through(tmp_path):
     certificate = render_caption(caption_of(kind="video", mp4=clip.mp4), clip, tmp_path / "deep" / "out.mp4")
     assert certificate.outcome == Outcome.OK
     assert (certificate.frames, certificate.unique_frame_ratio, certificate.blank_frames) == (4, 0.5, 4)
-    assert certificate.decoded_sha256 == decoded_sha256(clip.mp4)
+    assert certificate.mp4_sha256 == file_sha256(clip.mp4)
     assert (tmp_path / "deep" / "out.mp4").read_bytes() == clip.mp4.read_bytes()
 
 

@@ -209,7 +209,7 @@ def make_task(folder: Path, system: str, entry: dict, clip: Clip, objects: list[
     mp4 = folder / "renders" / system / f"{clip.clip_id}.mp4"
     write_video(mp4, clip.frames, found, ground=255 if system == "blank" else 235)
     certificate = Certificate(
-        outcome=Outcome.OK, frames=clip.frames, width_px=WIDTH_PX, height_px=HEIGHT_PX, decoded_sha256="ab" * 32,
+        outcome=Outcome.OK, frames=clip.frames, width_px=WIDTH_PX, height_px=HEIGHT_PX, mp4_sha256="ab" * 32,
         seek_repeatable=True, unique_frame_ratio=1.0 if system != "still" else 1 / clip.frames, engine="chromium 156",
         purity=["line 3: data URI of 4,211 bytes"] if system == "hostile" else [],
     )  # fmt: skip

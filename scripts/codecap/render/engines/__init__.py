@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import av
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 from codecap.render.failures import InfraError
 
@@ -25,11 +25,14 @@ class Picture:
     height_px: int
 
     def rgb(self) -> np.ndarray:
-        """uint8 RGB `(height, width, 3)`.
+        """uint8 RGB `(height, width, 3)`, not to be written to.
 
         Raises:
             InfraError: the browser gave no picture of this size.
         """
+        import av
+        import numpy as np
+
         decoder = av.CodecContext.create("png", "r")  # a quarter faster than the usual image libraries
         try:
             (frame,) = [*decoder.decode(av.Packet(base64.b64decode(self.png_base64))), *decoder.decode(None)]
@@ -37,7 +40,9 @@ class Picture:
             raise InfraError(f"the browser gave what is no PNG: {error}") from error
         if (frame.width, frame.height) != (self.width_px, self.height_px):
             raise InfraError(f"the browser gave {frame.width}x{frame.height} px, asked for {self.width_px}x{self.height_px}")
-        return frame.to_ndarray(format="rgb24")
+        plane = frame.planes[0]
+        rows = np.frombuffer(plane, np.uint8).reshape(self.height_px, plane.line_size)  # no copy where rows are not padded
+        return rows[:, : 3 * self.width_px].reshape(self.height_px, self.width_px, 3)
 
 
 class Engine(Protocol):
@@ -48,10 +53,10 @@ class Engine(Protocol):
     def __exit__(self, *why: object) -> None: ...
 
     def open(self, page: Path, width_px: int, height_px: int) -> Stage:
-        """A fresh, isolated browser for a page, which is loaded by the stage's `load`.
+        """A fresh, isolated browser for a page, which may still be starting when this returns; the stage's `load` loads the page.
 
         Raises:
-            InfraError: the page's file cannot be read, or the browser does not start.
+            InfraError: the page's file cannot be read, or the browser cannot be started.
         """
         ...
 
@@ -68,6 +73,7 @@ class Stage(Protocol):
 
         Raises:
             PageFailure: script error, no `window.seek`, load limit passed, or the browser died of it.
+            InfraError: the browser does not start.
         """
         ...
 
@@ -80,7 +86,11 @@ class Stage(Protocol):
         ...
 
     def observed(self) -> list[str]:
-        """What the page did so far that pure code does not, as `purity.observed` tells it. Also after a failure."""
+        """What the page did so far that pure code does not, as `purity.observed` tells it. Also after a failure.
+
+        Raises:
+            PageFailure: a part of the browser has died since the last frame.
+        """
         ...
 
     def close(self) -> None:

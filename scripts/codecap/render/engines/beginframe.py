@@ -71,7 +71,7 @@ class BeginFrameStage:
     """One page in its own browser."""
 
     def __init__(self, executable: Path, html: bytes, width_px: int, height_px: int, settings: RenderSettings) -> None:
-        self._settings, self._size = settings, (width_px, height_px)
+        self._executable, self._settings, self._size = executable, settings, (width_px, height_px)
         self._html: bytes | None = html
         self._witness = Witness()
         self.console_errors, self.requests_blocked = self._witness.console_errors, self._witness.requests_blocked
@@ -88,15 +88,15 @@ class BeginFrameStage:
         self._devtools = DevTools(self._hear, self._witness.heard_enough, longest)
         self._cage = Cage(settings.memory_mb)
         try:
-            self._cage.start(self._command(executable), pipe_fds=self._devtools.theirs)
+            self._cage.start(self._command(), pipe_fds=self._devtools.theirs)
             self._devtools.close_theirs()
-            self._open_target(executable)
         except BaseException:
             self.close()
             raise
 
     def load(self) -> None:
         """See `Stage`. A script error is told before a missing seek, which may be its consequence."""
+        self._open_target()
         with self._guarded(self._settings.load_limit_s, "loading the page", None) as until:
             for domain in DOMAINS:
                 self._call(f"{domain}.enable", {}, until)
@@ -136,6 +136,9 @@ class BeginFrameStage:
             return self._take_picture(until)
 
     def observed(self) -> list[str]:
+        with self._guarded(ASIDE_LIMIT_S, "the render", None):
+            if self._answers and (self._cage.outgrown or self._cage.broken_off):  # a part is gone: what was drawn may be wrong
+                raise PageFailure(Outcome.RENDER_CRASH, "")
         seen = None
         if self._answers:
             with contextlib.suppress(PageFailure, DeadlinePassed, Disconnected, Refused):
@@ -146,11 +149,11 @@ class BeginFrameStage:
         self._cage.close()
         self._devtools.close()
 
-    def _command(self, executable: Path) -> list[str]:
+    def _command(self) -> list[str]:
         sandbox = () if layers().browser_sandbox else ("--no-sandbox",)
         shared = flags.small_shared_memory()
         return [
-            str(executable),
+            str(self._executable),
             "--remote-debugging-pipe",
             f"--user-data-dir={self._cage.folder / 'profile'}",
             *flags.QUIET,
@@ -161,7 +164,7 @@ class BeginFrameStage:
             "about:blank",
         ]
 
-    def _open_target(self, executable: Path) -> None:
+    def _open_target(self) -> None:
         until = time.monotonic() + START_LIMIT_S
         width_px, height_px = self._size
         size = {"width": width_px, "height": height_px}
@@ -173,11 +176,11 @@ class BeginFrameStage:
             self._witness.main_frame = target  # has the page's own id
         except Refused as error:
             raise InfraError(
-                f"{executable} cannot draw frame by frame ({error}); engine beginframe needs chromium-headless-shell, "
+                f"{self._executable} cannot draw frame by frame ({error}); engine beginframe needs chromium-headless-shell, "
                 "or set render.engine to playwright"
             ) from error
         except (DeadlinePassed, Disconnected) as error:
-            raise InfraError(f"{executable} does not start: {self._cage.said[-300:]}") from error
+            raise InfraError(f"{self._executable} does not start: {self._cage.said[-300:]}") from error
         self._session = attached["sessionId"]
 
     def _evaluate(self, expression: str, until: float) -> tuple[bool, dict[str, Any]]:
@@ -311,8 +314,6 @@ class BeginFrameStage:
             until, complaint = self._ends_at, f"the whole page took more than {self._settings.limit_s:g} s, during {doing}"
         try:
             yield until
-            if self._cage.outgrown or self._cage.broken_off:  # a helper process is gone, and what was drawn may be wrong
-                raise PageFailure(Outcome.RENDER_CRASH, "")
         except (PageFailure, DeadlinePassed, Disconnected, Refused) as error:
             failure = self._told(error, complaint, doing, frame)
             self._answers = isinstance(failure, PageFailure) and failure.outcome not in SILENT

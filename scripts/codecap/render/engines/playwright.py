@@ -146,6 +146,9 @@ class PlaywrightStage:
         return self._picture
 
     def observed(self) -> list[str]:
+        with self._guarded(ASIDE_LIMIT_S, "the render", None):
+            if self._answers and (self._cage.outgrown or self._cage.broken_off):  # a part is gone: what was drawn may be wrong
+                raise RuntimeError("the browser has been ended")
         seen = None
         if self._answers:
             with contextlib.suppress(PageFailure, Error), self._guarded(ASIDE_LIMIT_S, "telling what it did", None):
@@ -206,8 +209,6 @@ class PlaywrightStage:
         try:
             with self._watchdog.limit(limit_s, complaint):
                 yield
-            if self._cage.outgrown or self._cage.broken_off:  # a helper process is gone, and what was drawn may be wrong
-                raise RuntimeError("the browser has been ended")
         except PageFailure:
             raise
         except Exception as error:  # a killed driver raises a plain Exception

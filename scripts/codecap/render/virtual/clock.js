@@ -6,6 +6,9 @@ const MOST_TICKS = 3; // animation frames for what one seek has left to them
 const AT_START = 3, IN_SEEK = 60; // how many animation frames in a chain are served as what start-up, or a pending seek, waits for
 const NESTED = 5, NESTED_MS = 4; // from this depth on a timer waits at least so long, as HTML says
 const SHORT_MS = 50; // a timer this near is what a pending seek waits for; a later one may be only its guard against hanging
+const FREE_READS = 10000; // so often a task is told the same time; one that reads on seems to wait for it to pass
+const COUNTED_READS = 1000; // from so many reads on it is asked where the task ends
+const LONGEST_ROUND_MS = 10; // what a round counts at most: after a stop of the whole page its events are still on their way
 const PATIENCE_MS = 100, STUCK_MS = 250, WORK_LIMIT_MS = 2000; // of real time
 
 const { apply, construct } = Reflect;
@@ -33,7 +36,7 @@ const replace = (owner, name, act) => {
 
 /** What needs real time: a macrotask's turn, a rest, and how much work of the browser the page waits for. */
 function realTime() {
-  const wait = bound(window, "setTimeout"), now = bound(performance, "now");
+  const wait = bound(window, "setTimeout"), now = bound(performance, "now"), request = bound(window, "requestAnimationFrame");
   const channel = new MessageChannel(), waiting = [];
   const post = bound(channel.port1, "postMessage");
   let next = 0, works = 0, observers = 0, transitions = 0;
@@ -52,6 +55,10 @@ function realTime() {
   counted(window, "createImageBitmap");
   counted(window, "fetch");
   counted(window.FontFace?.prototype, "load");
+  counted(Blob.prototype, "arrayBuffer");
+  counted(Blob.prototype, "text");
+  counted(window.OffscreenCanvas?.prototype, "convertToBlob");
+  const loading = loadingImages();
   for (const Observer of [window.ResizeObserver, window.IntersectionObserver]) {
     replace(Observer?.prototype, "observe", (self, args, native) => { observers++; return apply(native, self, args); });
   }
@@ -61,13 +68,41 @@ function realTime() {
     then(transition.finished, done, done);
     return transition;
   });
+  /** Act in each frame that the browser draws, before it is drawn, as long as that gives true. */
+  function beforeFrames(act) {
+    const again = () => { if (act()) request(again); };
+    request(again);
+  }
   return {
-    now,
+    now, beforeFrames,
     turn: () => new Later(wake => { waiting[waiting.length] = wake; post(0); }),
     rest: ms => new Later(wake => { wait(wake, ms); }),
-    working: () => works > 0,
+    working: () => works > 0 || loading(),
     needsFrames: () => observers > 0 || transitions > 0,
   };
+}
+
+/** Whether pictures are on their way that scripts have asked for: also such as are in no document. */
+function loadingImages() {
+  const { prototype } = HTMLImageElement, found = getOwnPropertyDescriptor(prototype, "src");
+  const isComplete = getter(prototype, "complete"), loading = getter(prototype, "loading");
+  const MOST_WATCHED = 256;
+  let asked = [];
+  function prune() {
+    const before = asked;
+    asked = [];
+    for (let i = 0; i < before.length; i++) {
+      if (!isComplete(before[i]) && loading(before[i]) !== "lazy") append(asked, before[i]);
+    }
+    return asked.length > 0;
+  }
+  const set = (native, self, args) => {
+    apply(native, self, args);
+    if (asked.length >= MOST_WATCHED) prune();
+    if (asked.length < MOST_WATCHED) append(asked, self);
+  };
+  defineProperty(prototype, "src", { ...found, set: new Mirror(found.set, { apply: set }) });
+  return () => asked.length > 0 && prune();
 }
 
 /**
@@ -84,6 +119,19 @@ function makeClock(real) {
   const waiting = new Map(), frameOf = bound(waiting, "get"), keep = bound(waiting, "set"), drop = bound(waiting, "delete");
   let clock = 0, now = 0, lead = 0; // where seek put it; what the page is told; how far ahead of it timers have been run
   let last = 0, order = 0, nesting = 0, parent = null, fresh = AT_START;
+  let reads = 0; // of the time, in this task of the page
+  const beginTask = () => { reads = 0; };
+
+  /**
+   * The time as the page reads it. To a task that reads it very often it passes, at first unnoticeably and then ever faster
+   * (1 ms after 111,000 reads, 1 s after 1,011,000), or one that waits for it would not end. Afterwards the clock is where it was.
+   */
+  function read() {
+    if (++reads <= COUNTED_READS) return now;
+    if (reads === COUNTED_READS + 1) then(real.turn(), beginTask);
+    const extra = (reads - COUNTED_READS - FREE_READS) / 1e4;
+    return extra <= 0 ? now : now + extra * extra * extra / 1e3;
+  }
 
   const later = (one, other) => one.due - other.due || one.order - other.order;
   const insert = timer => {
@@ -137,6 +185,7 @@ function makeClock(real) {
     parent = timer;
     const outer = fresh;
     fresh = timer.fresh;
+    beginTask();
     timer.call();
     fresh = outer;
     if (timer.repeats && timer.live) {
@@ -164,6 +213,7 @@ function makeClock(real) {
       if (!due[i].live) continue;
       drop(due[i].id);
       fresh = max(due[i].fresh - 1, 0);
+      beginTask();
       due[i].call(now);
       fresh = outer;
       await undefined;
@@ -215,11 +265,15 @@ function makeClock(real) {
   /** Serve animation frames and timers while the clock stands, until `done()`; those due up to `furthest`, of any age if `all`. */
   async function serve(done, how) {
     const { furthest = Infinity, until = Infinity, all = false, whenIdle = () => {}, whenStuck = () => {} } = how;
-    let idle = 0, ticked = false, since = real.now();
+    let idle = 0, ticked = false, quiet_ms = 0, at = real.now(), working = false;
     while (!done()) {
       await real.turn();
-      if (done() || real.now() > until) break;
-      const quiet_ms = real.now() - since;
+      const before = at;
+      at = real.now();
+      if (done() || at > until) break;
+      quiet_ms += min(at - before, LONGEST_ROUND_MS);
+      if (working && !real.working()) idle = quiet_ms = 0; // the page is only now told of it
+      working = real.working();
       const timer = all || quiet_ms > STUCK_MS || timers[0]?.due <= clock ? timers[0] : firstFresh();
       const drawing = someFresh() || (frames.length > 0 && (all || idle === 1 || quiet_ms > STUCK_MS));
       const ringing = timer && timer.due - clock <= furthest && mayRun(timer, idle, quiet_ms, all);
@@ -233,8 +287,7 @@ function makeClock(real) {
         lead = max(timer.due - clock, lead);
         if (timer.repeats && timer.due > clock) timer.ahead += timer.delay;
         await run(timer, clock);
-        idle = 0;
-        since = real.now();
+        idle = quiet_ms = 0;
       } else {
         ticked = false;
         if (++idle === 2 || idle % 25 === 0) whenIdle();
@@ -258,7 +311,8 @@ function makeClock(real) {
 
   return {
     now: () => now,
-    setSeeking: seeking => { fresh = seeking ? IN_SEEK : 0; },
+    read,
+    setSeeking: seeking => { fresh = seeking ? IN_SEEK : 0; beginTask(); },
     forget: () => { // what is waiting now is none of the next seek's
       for (let i = 0; i < timers.length; i++) timers[i].fresh = 0;
       for (let i = 0; i < frames.length; i++) frames[i].fresh = 0;

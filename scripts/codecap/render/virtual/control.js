@@ -13,7 +13,7 @@ function install() {
   const held = {
     alive: () => inPage(here) !== null,
     look,
-    holdPending: () => animations.hold(true),
+    holdPending: () => { smil.hold(); return animations.hold(true); },
     hold: () => { smil.hold(); return animations.hold(); },
     holdNew: () => { smil.hold(); return animations.holdNew(); },
     finishNew: animations.finishNew,
@@ -39,6 +39,7 @@ function engineControl(clock, real, windows, random) {
   const stateOf = getter(Document.prototype, "readyState");
   const fonts = document.fonts, fontsState = getter(FontFaceSet.prototype, "status");
   const hasSeek = () => typeof window.seek === "function";
+  let started = false;
 
   function each(act) {
     let any = false;
@@ -54,6 +55,16 @@ function engineControl(clock, real, windows, random) {
       if (!isComplete(images[i]) && loading(images[i]) !== "lazy" && !isGivenUp(images[i])) return images[i];
     }
     return undefined;
+  }
+
+  /** What appears is held before it is drawn for the first time: it might end by real time before it is looked for otherwise. */
+  function holdBeforeFrames(until) {
+    real.beforeFrames(() => {
+      if (until()) return false;
+      each("look");
+      each("holdPending");
+      return true;
+    });
   }
 
   /** Wait for pictures and fonts that are on their way, for a limited real time. True when there were any. */
@@ -91,6 +102,7 @@ function engineControl(clock, real, windows, random) {
     await clock.serve(hasSeek, { furthest: wait_ms, until, all: true });
     await settle();
     clock.setSeeking(false);
+    started = true;
     return hasSeek();
   }
 
@@ -112,15 +124,22 @@ function engineControl(clock, real, windows, random) {
 
   /** `await window.seek(seconds)`, while all that it may wait for is served; its own error goes through. */
   async function seekOfPage(seconds) {
-    let ended = false, failed = false, reason;
+    let ended = false, failed = false, pending = false, reason;
     (async () => {
       try { await apply(window.seek, window, [seconds]); } catch (error) { failed = true; reason = error; }
       ended = true;
     })();
-    await clock.serve(() => ended, { whenIdle: () => each("holdPending"), whenStuck: () => each("finishNew") });
+    const isOver = () => ended;
+    const whenIdle = () => {
+      each("holdPending");
+      if (!pending) holdBeforeFrames(isOver);
+      pending = true;
+    };
+    await clock.serve(isOver, { whenIdle, whenStuck: () => each("finishNew") });
     if (failed) throw reason;
   }
 
+  holdBeforeFrames(() => started);
   return { ready, seek, settle };
 }
 

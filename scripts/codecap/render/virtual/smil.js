@@ -82,5 +82,12 @@ function holdSmil(clock, roots) {
   });
   replace(proto, "animationsPaused", self => seen(outermost(self)).paused);
   replace(proto, "getCurrentTime", self => place(seen(outermost(self))) / 1000);
+  for (const name of ["beginElement", "beginElementAt", "endElement", "endElementAt", "getCurrentTime", "getStartTime"]) {
+    replace(SVGAnimationElement.prototype, name, (self, args, native) => {
+      const around = owner(self); // it counts from its drawing's time, which is the clock's even if it has just been made
+      if (around) holdThese([outermost(around)]);
+      return apply(native, self, args);
+    });
+  }
   return { hold };
 }

@@ -48,7 +48,7 @@ function replaceTime(clock) {
   });
   replace(window, "cancelIdleCallback", clear);
 
-  const date_ms = () => EPOCH_MS + floor(clock.now());
+  const date_ms = () => EPOCH_MS + floor(clock.read());
   replace(NativeDate, "now", date_ms);
   window.Date = NativeDate.prototype.constructor = new Mirror(NativeDate, {
     apply: () => `${new NativeDate(date_ms())}`,
@@ -57,7 +57,9 @@ function replaceTime(clock) {
   defineProperty(window, "Date", { enumerable: false });
   defineProperty(NativeDate.prototype, "constructor", { enumerable: false });
   replaceTemporal(date_ms);
+  replaceFormats(date_ms);
   replacePerformance(clock);
+  replaceDelays(clock);
   replace(Event.prototype, "timeStamp", () => clock.now());
 }
 
@@ -74,9 +76,40 @@ function replaceTemporal(date_ms) {
   replace(told, "plainTimeISO", (self, args) => zoned(args).toPlainTime());
 }
 
+/** What formats the present time if it is given none. */
+function replaceFormats(date_ms) {
+  const { prototype } = Intl.DateTimeFormat;
+  const given = args => args.length && args[0] !== undefined ? args : [date_ms()];
+  replace(prototype, "format", (self, args, native) => {
+    const format = apply(native, self, args);
+    return date => format(date === undefined ? date_ms() : date);
+  });
+  replace(prototype, "formatToParts", (self, args, native) => apply(native, self, given(args)));
+}
+
+/** Delays that are no timers. */
+function replaceDelays(clock) {
+  const abort = method(AbortController.prototype, "abort"), signalOf = getter(AbortController.prototype, "signal");
+  const Controller = AbortController, Exception = DOMException;
+  replace(AbortSignal, "timeout", (self, args, native) => {
+    const delay = +args[0];
+    if (!(delay >= 0 && delay < 2 ** 31)) return apply(native, self, args); // too long for any page, or refused
+    const controller = new Controller();
+    clock.setTimer(() => abort(controller, new Exception("signal timed out", "TimeoutError")), delay, false);
+    return signalOf(controller);
+  });
+  replace(window.Scheduler?.prototype, "postTask", (self, args, native) => {
+    const how = args[1], delay = +how?.delay;
+    if (!(delay > 0)) return apply(native, self, args);
+    return new Later((done, failed) => {
+      clock.setTimer(() => then(apply(native, self, [args[0], { ...how, delay: 0 }]), done, failed), delay, false);
+    });
+  });
+}
+
 function replacePerformance(clock) {
   const { prototype } = Performance;
-  replace(prototype, "now", () => clock.now());
+  replace(prototype, "now", clock.read);
   replace(prototype, "timeOrigin", () => EPOCH_MS);
   replace(prototype, "mark", (self, args, native) => apply(native, self, [args[0], { startTime: clock.now(), ...args[1] }]));
   replace(prototype, "measure", (self, args, native) => {

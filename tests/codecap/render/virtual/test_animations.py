@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codecap.render import virtual_clock
+
 BOX = """<!doctype html>
 <style>
   @keyframes move { from { left: 0px } to { left: 100px } }
@@ -169,6 +171,88 @@ def test_an_endless_one_cannot_be_finished_and_goes_on(driven):
     page = driven(STILL + endless + seek("if (t === 0.25) try { move.finish() } catch (error) { window.refused = error.name }"))
     assert lefts(page, [0.25, 5.5]) == [25, 50]
     assert page.value("refused") == "InvalidStateError"
+
+
+# --- real time, which passes between frames and must not show
+
+FRAMES_MS = 100  # in which a browser that draws by itself draws some frames
+SET = "move.currentTime = t * 1000"
+
+
+def lefts_after_frames(page, times, expression=LEFT) -> list:
+    """As `lefts`, but the browser has drawn frames of its own before each is read."""
+    found = []
+    for time_s in times:
+        page.seek(time_s)
+        page.page.wait_for_timeout(FRAMES_MS)
+        found.append(page.value(expression))
+    return found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        SET,
+        SET + "; if (t > 1) move.finish()",
+        SET + "; move.pause(); move.play(); " + SET,
+        "move.startTime = document.timeline.currentTime - t * 1000",
+        SET + "; move.playbackRate = 2; move.playbackRate = 1",
+        SET + "; move.updatePlaybackRate(2); move.updatePlaybackRate(1)",
+    ],
+)
+def test_what_has_ended_stays_so_while_frames_are_drawn(driven, body):
+    page = driven(ANIMATED + seek(body))
+    assert lefts_after_frames(page, [0.5, 1.5, 0.25]) == [pytest.approx(50), 7, pytest.approx(25)]
+
+
+def test_what_has_ended_backwards_stays_so_while_frames_are_drawn(driven):
+    page = driven(ANIMATED + "<script>move.reverse()</script>" + seek("move.currentTime = 500 - t * 1000"))
+    assert lefts_after_frames(page, [0.25, 1, 0.125]) == [25, 7, 37.5]
+
+
+def test_one_that_is_made_longer_after_its_end_goes_on_by_the_clock(driven):
+    page = driven(ANIMATED + seek("move.effect.updateTiming({ duration: t >= 2 ? 4000 : 20 })"))
+    assert lefts_after_frames(page, [0.01, 1, 2, 3, 0.015]) == [pytest.approx(50), 7, 50, 75, pytest.approx(75)]
+
+
+def test_a_start_set_for_one_that_never_ran_is_the_clocks(driven):
+    made = "<script>const move = new Animation(new KeyframeEffect(box, { left: ['0px', '100px'] }, 1000))</script>"
+    page = driven(STILL + made + seek("if (t === 1) move.startTime = document.timeline.currentTime - 250"))
+    assert lefts_after_frames(page, [0.5, 1, 1.5, 2]) == [7, 25, 75, 7]
+
+
+def test_a_rate_that_a_page_gives_to_one_it_finds_changes_at_once(driven):
+    found = "document.getAnimations().forEach(each => each.updatePlaybackRate(2))"
+    page = driven(STILL + seek(f"if (t === 1) {{ box.className = 'moving'; {found} }}"))
+    assert lefts_after_frames(page, [0.5, 1, 1.25]) == [7, 0, 50]
+
+
+@pytest.mark.parametrize("start", ["box.className = 'moving'", "box.animate({ left: ['0px', '100px'] }, 20)"])
+def test_a_short_one_does_not_pass_while_the_page_loads(driven, start):
+    page = driven(STILL + f"<style>.moving {{ animation-duration: 20ms }}</style><script>{start}</script>" + seek(), wait_ms=None)
+    page.page.wait_for_timeout(2 * FRAMES_MS)
+    page.ready()
+    assert lefts_after_frames(page, [0, 0.005, 0.025]) == [0, 25, 7]
+
+
+def test_a_short_one_does_not_pass_while_a_seek_waits(driven):
+    waits = "box.className = 'moving'; if (t === 1) return new Promise(done => { window.done = done })"
+    page = driven(STILL + "<style>.moving { animation-duration: 20ms }</style>" + seek(waits))
+    page.value(f"{virtual_clock.seek_call(1)}; 0")
+    page.page.wait_for_timeout(2 * FRAMES_MS)
+    assert page.value(f"done(); {LEFT}") == 0
+    assert lefts_after_frames(page, [1.005, 1.025]) == [pytest.approx(25), 7]
+
+
+def test_smil_that_is_begun_begins_at_the_clocks_time(driven):
+    later = SMIL.replace("<animate ", '<animate begin="indefinite" id="move" ')
+    page = driven('<!doctype html><div id="place"></div>' + seek())
+    page.seek(1)
+    page.value(f"place.innerHTML = `{later}`; 0")
+    page.page.wait_for_timeout(2 * FRAMES_MS)
+    assert page.value("move.beginElement(); move.getStartTime()") == 0
+    assert lefts_after_frames(page, [1.25, 1.75, 1.5], X) == [25, 75, 50]
 
 
 # --- transitions

@@ -43,6 +43,65 @@ def test_an_interval_catches_up_and_date_stands_at_each_due_time(driven):
     assert page.value("[Date.now(), performance.now(), performance.timeOrigin]") == [start_ms + 35, 35, start_ms]
 
 
+@pytest.mark.parametrize("clock", ["performance.now()", "Date.now()", "+new Date()"])
+def test_a_busy_wait_ends_and_the_clock_is_back_afterwards(driven, clock):
+    page = driven(
+        f"""<!doctype html><script>
+        const told = [];
+        window.seek = () => {{
+          const start = {clock};
+          while ({clock} - start < 5);
+          told.push({clock} - start);
+          setTimeout(() => told.push({clock} - start));
+        }};
+        </script>"""
+    )
+    assert page.at(1, "told") == [pytest.approx(5, abs=0.01), 0]
+    again = page.at(0.5, "told.slice(2)")
+    assert page.at(1, "told.slice(4)") == page.value("told.slice(0, 2)")
+    assert again == [pytest.approx(5, abs=0.01), 0]
+
+
+def test_the_time_may_be_read_often_by_each_task(driven):
+    reads = "for (let k = 0; k < 10000; k++) told.add(performance.now());"
+    page = driven(
+        f"""<!doctype html><script>
+        const told = new Set(), date = new Set(), read = () => {{ {reads} }};
+        window.seek = async t => {{
+          if (t === 2) {{ for (let k = 0; k < 100000; k++) date.add(Date.now()); return; }}
+          read();
+          requestAnimationFrame(() => {{ read(); requestAnimationFrame(read); }});
+          for (let k = 0; k < 5; k++) {{ await new Promise(done => setTimeout(done)); read(); }}
+        }};
+        </script>"""
+    )
+    assert page.at(1, "[...told]") == [1000]
+    assert page.at(2, "date.size") == 1
+
+
+def test_what_is_no_timer_waits_for_the_clock_too(driven):
+    page = driven(
+        script("""
+        AbortSignal.timeout(40).addEventListener("abort", event => log.push([event.target.reason.name, performance.now()]));
+        scheduler.postTask(() => "posted", { delay: 50 }).then(answer => log.push([answer, performance.now()]));
+        try { AbortSignal.timeout(-1); } catch (error) { log.push(error.name); }
+        """)
+    )
+    page.page.wait_for_timeout(150)
+    assert page.value("log") == ["TypeError"]
+    assert page.at(0.045, "log.slice(1)") == [["TimeoutError", 40]]
+    assert page.at(0.06, "log.slice(2)") == [["posted", 50]]
+
+
+def test_a_format_that_is_given_no_date_shows_the_clocks(driven):
+    page = driven(script('const format = new Intl.DateTimeFormat("en-US", { dateStyle: "short", timeZone: "UTC" });'))
+    assert page.at(86400, "[format.format(), format.format(0), format.formatToParts().map(part => part.value).join('')]") == [
+        "1/2/26",
+        "1/1/70",
+        "1/2/26",
+    ]
+
+
 def test_promises_go_on_at_the_time_of_the_timer_that_they_wait_for(driven):
     page = driven(
         script("""
@@ -287,6 +346,19 @@ def test_a_guard_against_hanging_does_not_win_against_work(driven):
         }</script>"""
     )
     assert page.at(0, "won") == "image"
+
+
+def test_a_guard_against_hanging_does_not_win_against_a_picture_that_takes_long(driven):
+    page = driven(
+        """<!doctype html><script>window.seek = async () => {
+          const rects = Array.from({ length: 30000 }, (_, k) => `<rect x="${k}" width="9" height="9"/>`).join("");
+          const picture = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">${rects}</svg>`;
+          const image = new Image(), loaded = new Promise(done => { image.onload = () => done("image"); });
+          image.src = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
+          window.won = await Promise.race([loaded, new Promise(done => setTimeout(done, 60, "guard"))]);
+        }</script>"""
+    )
+    assert [page.at(time_s, "won") for time_s in (0, 1, 2)] == ["image"] * 3
 
 
 def test_a_page_that_replaces_natives_breaks_only_itself(driven):
