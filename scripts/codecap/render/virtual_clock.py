@@ -1,7 +1,8 @@
 """The page's time stands where `seek` put it: a script that runs before the page's own, in every frame, for every engine.
 
-It virtualises Date, performance, timers, animation frames and random numbers, holds CSS and Web Animations and SMIL at the clock,
-and finishes CSS transitions. The engine drives it through one frozen object on `window`, whose calls return promises:
+It virtualises Date, performance, timers and other delays, animation frames and random numbers, holds CSS and Web Animations and
+SMIL at the clock, and finishes CSS transitions. The clock stands during a seek, but passes for a task that reads it more than
+10,000 times, which may wait for it. The engine drives it through one frozen object on `window`, whose calls return promises:
 
 - `ready(wait_ms)`: the page starts up at time 0; true when it has a `window.seek`, for which it is given `wait_ms` of virtual and
   of real time.

@@ -229,3 +229,61 @@ def test_a_text_caption_cannot_be_rendered(tmp_path):
     clip = clip_of(tmp_path / "clip.mp4", [10])
     with pytest.raises(ValueError, match="text caption"):
         render_caption(caption_of(kind="text", text=tmp_path / "c.txt"), clip, tmp_path / "out.mp4")
+
+
+def test_a_page_that_is_not_only_code_is_recorded_or_failed_as_the_settings_say(render, tmp_path):
+    gif = "data:image/gif;base64,R0lGODlhAQABAIAAAP8AAP///ywAAAAAAQABAAACAkQBADs="
+    page = f"<body><img src='{gif}'><script>window.seek = t => {{}}</script>"
+    recorded = render(page, frames=2).certificate
+    assert recorded.outcome == Outcome.OK
+    assert any("data URI of image/gif" in finding for finding in recorded.purity)
+    (tmp_path / "bad.html").write_text(page)
+    failed = render_page(tmp_path / "bad.html", 2, 64, 64, tmp_path / "bad.mp4", {"purity": "fail"})
+    assert (failed.outcome, failed.frames) == (Outcome.RUNTIME_ERROR, 0)
+    assert failed.detail.startswith("not only code: 1:7: ")
+
+
+@pytest.mark.parametrize("engine", ["beginframe", "playwright"])
+def test_what_the_source_hides_is_found_by_what_the_page_does(render, engine):
+    page = "<body><script>const a = 'im', b = 'g'; const e = document.createElement(a + b); e['s' + 'rc'] = 'ht' + 'tps://example.com/a';"
+    page += "document.body.append(e); window.seek = t => {}</script>"
+    recorded = render(page, frames=2, engine=engine).certificate
+    assert recorded.outcome == Outcome.OK
+    assert recorded.purity == ["at run time: asked for an image 'https://example.com/a'"]
+    failed = render(page, frames=2, engine=engine, purity="fail", name="failed")
+    assert failed.certificate.outcome == Outcome.RUNTIME_ERROR
+    assert not failed.mp4.exists() and partial_path(failed.mp4).exists()
+
+
+def test_one_frame_and_a_minute(render):
+    page, seek = SEEKS["dom"]
+    assert render(f"{page}{seek}</script>", frames=1, repeat_samples=3).certificate.seek_repeatable is True
+    long = f"{page}window.seek = t => paint(Math.floor(t) % 32)</script>"
+    done = render(long, frames=60 * 24, repeat_samples=3)
+    assert done.certificate.outcome == Outcome.OK, done.certificate.detail
+    assert [number_on(rgb) for rgb in done.frames()[::24]] == [second % 32 for second in range(60)]
+    assert done.certificate.unique_frame_ratio == 32 / 1440
+
+
+def test_four_thousand_pixels(render):
+    size = (3840, 2160)
+    page = (
+        "<style>body { margin: 0; background: linear-gradient(90deg, #000, #fff) } i { position: absolute; width: 8px; height: 8px;"
+    )
+    page += " background: #f00; right: 0; bottom: 0 }</style><i></i><script>window.seek = t => {}</script>"
+    done = render(page, frames=2, size=size, codec="lossless")
+    assert done.certificate.outcome == Outcome.OK, done.certificate.detail
+    for rgb in done.frames():
+        assert rgb.shape == (2160, 3840, 3)
+        assert (rgb[-8:, -8:] == (255, 0, 0)).all()
+        assert rgb[0, 0].max() <= 1 and rgb[0, -1].min() >= 254
+
+
+@pytest.mark.parametrize("size", [(161, 97), (160, 97), (1, 1), (2, 600)])
+def test_odd_sizes_with_every_codec(render, size):
+    for codec in ("h264", "h264_444", "lossless"):
+        done = render("<body style='background:#2060a0'><script>window.seek = t => {}</script>", frames=1, size=size, codec=codec)
+        assert done.certificate.outcome == Outcome.OK, done.certificate.detail
+        (rgb,) = done.frames()
+        assert rgb.shape == (size[1] + size[1] % 2, size[0] + size[0] % 2, 3)
+        assert np.abs(rgb.astype(int) - (0x20, 0x60, 0xA0)).max() <= 2

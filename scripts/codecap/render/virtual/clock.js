@@ -9,6 +9,7 @@ const SHORT_MS = 50; // a timer this near is what a pending seek waits for; a la
 const FREE_READS = 10000; // so often a task is told the same time; one that reads on seems to wait for it to pass
 const COUNTED_READS = 1000; // from so many reads on it is asked where the task ends
 const LONGEST_ROUND_MS = 10; // what a round counts at most: after a stop of the whole page its events are still on their way
+const MOST_WORKS = 20; // pieces of work one after another that a timer waits for
 const PATIENCE_MS = 100, STUCK_MS = 250, WORK_LIMIT_MS = 2000; // of real time
 
 const { apply, construct } = Reflect;
@@ -265,14 +266,14 @@ function makeClock(real) {
   /** Serve animation frames and timers while the clock stands, until `done()`; those due up to `furthest`, of any age if `all`. */
   async function serve(done, how) {
     const { furthest = Infinity, until = Infinity, all = false, whenIdle = () => {}, whenStuck = () => {} } = how;
-    let idle = 0, ticked = false, quiet_ms = 0, at = real.now(), working = false;
+    let idle = 0, ticked = false, quiet_ms = 0, at = real.now(), working = false, works = 0;
     while (!done()) {
       await real.turn();
       const before = at;
       at = real.now();
       if (done() || at > until) break;
       quiet_ms += min(at - before, LONGEST_ROUND_MS);
-      if (working && !real.working()) idle = quiet_ms = 0; // the page is only now told of it
+      if (working && !real.working() && works++ < MOST_WORKS) idle = quiet_ms = 0; // the page is only now told of it
       working = real.working();
       const timer = all || quiet_ms > STUCK_MS || timers[0]?.due <= clock ? timers[0] : firstFresh();
       const drawing = someFresh() || (frames.length > 0 && (all || idle === 1 || quiet_ms > STUCK_MS));
@@ -287,7 +288,7 @@ function makeClock(real) {
         lead = max(timer.due - clock, lead);
         if (timer.repeats && timer.due > clock) timer.ahead += timer.delay;
         await run(timer, clock);
-        idle = quiet_ms = 0;
+        idle = quiet_ms = works = 0;
       } else {
         ticked = false;
         if (++idle === 2 || idle % 25 === 0) whenIdle();

@@ -361,6 +361,22 @@ def test_a_guard_against_hanging_does_not_win_against_a_picture_that_takes_long(
     assert [page.at(time_s, "won") for time_s in (0, 1, 2)] == ["image"] * 3
 
 
+def test_a_loop_that_always_loads_pictures_does_not_keep_a_timer_from_running(driven):
+    page = driven(
+        """<!doctype html><script>
+        let n = 0;
+        const picture = () => `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><!-- ${n++} --></svg>`;
+        const load = () => { new Image().src = `data:image/svg+xml,${encodeURIComponent(picture())}`; };
+        const loop = () => { load(); requestAnimationFrame(loop); };
+        loop();
+        window.seek = () => new Promise(done => setTimeout(() => done(n), 40));
+        </script>"""
+    )
+    began = time.perf_counter()
+    assert page.seek(1)["state"] == "done"
+    assert time.perf_counter() - began < 5
+
+
 def test_a_page_that_replaces_natives_breaks_only_itself(driven):
     page = driven(
         """<!doctype html><body><script>
