@@ -27,18 +27,35 @@ class Finding:
 
 def examine(config: Mapping[str, Any]) -> list[Finding]:
     """All findings for a configuration, what it needs first."""
-    findings = [_browser(), *_fonts(), *_backends(config), *_clips(config), *_space(config), _gpu(), *_limits()]
+    findings = [
+        _browser(config),
+        *_isolation(),
+        *_fonts(),
+        *_backends(config),
+        *_clips(config),
+        *_space(config),
+        _gpu(),
+        *_limits(),
+    ]
     return sorted(findings, key=lambda finding: not finding.needed)
 
 
-def _browser() -> Finding:
+def _browser(config: Mapping[str, Any]) -> Finding:
     from codecap.render import InfraError, browser_version, find_browser
 
     try:
-        path = find_browser()
+        path = find_browser(shell_only=config["render"]["engine"] == "beginframe")
         return Finding("browser", True, True, f"{path} ({browser_version(path)})")
     except InfraError as error:
         return Finding("browser", False, True, str(error))
+
+
+def _isolation() -> Iterator[Finding]:
+    """Pages are rendered without these layers too; certificates name those that were missing."""
+    from codecap.render.layers import layers
+
+    for flag in layers().missing:
+        yield Finding("isolation", False, False, f"{flag}: see docs/rendering.md, Isolation")
 
 
 def _fonts() -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -92,33 +93,38 @@ def why_it_does_not_start(path: Path) -> str | None:
 
 
 def install_browser(say: Callable[[str], None] = print) -> Path:
-    """Find a browser, or get one: from Playwright, else from the system's packages (as root or by a sudo that asks nothing).
+    """Find the headless shell, or get it: from Playwright, else from the system's packages (as root or by a sudo that asks nothing).
 
-    Quick when there is one already. Every step says in words what it does.
+    Quick when it is there already. Every step says in words what it does. Where only a full browser can be had, it is that one, and what
+    to set for it is said.
 
     Raises:
         BrowserMissing: none can be had; the message tells what was tried, and what only root can do.
     """
     try:
-        return find_browser()
+        return find_browser(shell_only=True)
     except BrowserMissing as error:
         if os.environ.get(VARIABLE):
             raise
         reason = str(error)
     tried = []
     for what, commands in _ways_to_install():
-        say(f"no browser yet: {what}")
+        say(f"no headless shell yet: {what}")
         trouble = _run_all(commands)
         if trouble:
             tried.append(f"{what}: {trouble}")
             say(f"  that did not work: {trouble}")
             continue
         try:
-            return find_browser()
+            return find_browser(shell_only=True)
         except BrowserMissing as error:
             reason = str(error)
-            tried.append(f"{what}: done, but no browser starts")
-            say(f"  done, but no browser starts: {reason}")
+            tried.append(f"{what}: done, but no shell starts")
+            say(f"  done, but no shell starts: {reason}")
+    with contextlib.suppress(BrowserMissing):
+        full = find_browser()
+        say(f"  there is only a full browser, {full}: set `render: {{engine: playwright}}` in your configuration")
+        return full
     raise BrowserMissing(f"{reason}\nTried: {'; '.join(tried)}.\n{_what_only_root_can_do()}")
 
 

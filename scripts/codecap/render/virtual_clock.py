@@ -1,8 +1,9 @@
 """The page's time stands where `seek` put it: a script that runs before the page's own, in every frame, for every engine.
 
-It virtualises Date, performance, timers and other delays, animation frames and random numbers, holds CSS and Web Animations and
-SMIL at the clock, and finishes CSS transitions. The clock stands during a seek, but passes for a task that reads it more than
-10,000 times, which may wait for it. The engine drives it through one frozen object on `window`, whose calls return promises:
+It virtualises Date, performance, timers and other delays, animation frames and random numbers, holds CSS and Web Animations,
+SMIL and the animated pictures of `<img>` at the clock, and finishes CSS transitions. The clock stands during a seek, but passes
+for a task that reads it more than 10,000 times, which may wait for it. The engine drives it through one frozen object on `window`,
+whose calls return promises:
 
 - `ready(wait_ms)`: the page starts up at time 0; true when it has a `window.seek`, for which it is given `wait_ms` of virtual and
   of real time.
@@ -10,7 +11,9 @@ SMIL at the clock, and finishes CSS transitions. The clock stands during a seek,
   frame drawn for real can serve, so that one more is to be drawn before the picture. It is rejected with the page's own error.
 - `settle()`: what is left to do after such a frame; true when another would be needed.
 
-Media elements and animated images are not held, nor is the time in workers and in frames of another origin driven.
+Media elements are not held, nor is the time in workers and in frames of another origin driven. Animated pictures run by real time
+where they are no `<img>`: in CSS (backgrounds, masks, borders) and in SVG's `<image>`; and where the page's own content policy
+forbids `blob:` pictures, or reading the picture by `fetch`.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ PARTS = (
     "virtual/animations.js",
     "virtual/animation_controls.js",
     "virtual/smil.js",
+    "virtual/images.js",
     "virtual/control.js",
 )
 

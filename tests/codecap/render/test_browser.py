@@ -70,6 +70,19 @@ def test_playwrights_downloads_are_found_newest_and_shell_first(bare, monkeypatc
     assert find_browser() == new
 
 
+def test_a_full_browser_is_passed_over_where_the_shell_is_needed_and_the_way_out_is_told(bare, monkeypatch):
+    full = program(bare / "bin" / "google-chrome", "echo Google Chrome 156.0.1.2")
+    assert find_browser() == full
+    with pytest.raises(BrowserMissing, match="google-chrome is a full browser, which engine playwright can use"):
+        find_browser(shell_only=True)
+    monkeypatch.setattr("codecap.render.browser._ways_to_install", lambda: [("asking a friend", [["/bin/sh", "-c", "exit 1"]])])
+    said: list[str] = []
+    assert install_browser(said.append) == full
+    assert "set `render: {engine: playwright}`" in said[-1]
+    shell = program(bare / "bin" / "chrome-headless-shell", "echo Google Chrome for Testing 156.0.1.2")
+    assert find_browser(shell_only=True) == install_browser(said.append) == shell
+
+
 def test_a_browser_that_does_not_start_is_passed_over_and_named(bare):
     library = "error while loading shared libraries: libnss3.so: cannot open shared object file: No such file or directory"
     program(bare / "bin" / "chromium-headless-shell", f"echo chrome: {library} >&2; exit 127")

@@ -9,10 +9,12 @@ function install() {
   replaceRandom(...numbers);
   const { roots, look } = shadowRoots();
   const animations = holdAnimations(clock, roots), smil = holdSmil(clock, roots);
+  const pictures = shared ? shared.pictures : animatedPictures(), images = holdImages(clock, pictures, roots);
   const inPage = getter(Document.prototype, "defaultView"), here = document;
   const held = {
     alive: () => inPage(here) !== null,
     look,
+    showImages: images.show,
     holdPending: () => { smil.hold(); return animations.hold(true); },
     hold: () => { smil.hold(); return animations.hold(); },
     holdNew: () => { smil.hold(); return animations.holdNew(); },
@@ -21,7 +23,7 @@ function install() {
   };
   const windows = shared ? shared.windows : [];
   append(windows, held);
-  const share = () => ({ clock, numbers, windows });
+  const share = () => ({ clock, numbers, windows, pictures });
   const control = shared ? { share } : { ...engineControl(clock, real, windows, numbers[0]), share };
   defineProperty(window, CONTROL, { value: freeze(control) });
 }
@@ -84,11 +86,20 @@ function engineControl(clock, real, windows, random) {
     }
   }
 
+  /** Animated pictures show what is due at the clock. */
+  async function showImages() {
+    for (let i = 0; i < windows.length; i++) {
+      const shown = windows[i].alive() ? windows[i].showImages() : null;
+      if (shown !== null) await shown;
+    }
+  }
+
   /** Everything that is left to do after the page has drawn. True when only a frame drawn for real can serve the rest. */
   async function settle() {
     await clock.serveRest();
     const ended = each("hold");
     const late = await loaded();
+    await showImages();
     return late || ended || real.needsFrames();
   }
 
