@@ -11,7 +11,7 @@ import typer
 
 from codecap import config as configuration
 from codecap import job
-from codecap.errors import UserError
+from codecap.errors import UserError, check_replaceable
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 bench = typer.Typer(no_args_is_help=True, help="Measure what this project costs.")
@@ -124,9 +124,14 @@ def render(
         if not page.is_file():
             raise UserError(f"{page}: no such page")
         settings = configuration.load(*config)["render"]
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.unlink(missing_ok=True)  # an older video must not stand beside a failure
+        written = [path for path in (out, certificate) if path is not None]
+        for path in written:
+            check_replaceable(path)
+        if len({path.resolve() for path in (page, *written)}) <= len(written):
+            raise UserError(f"{out}: the page, the video and the certificate need three names")
         made = render_page(page, max(round(seconds * FPS), 1), width_px, height_px, out, settings)
+        if made.outcome is not Outcome.OK:
+            out.unlink(missing_ok=True)  # an older video must not stand beside a failure
         if certificate is not None:
             write_record(certificate, made)
     typer.echo(f"{made.outcome}  {made.frames} frames  {made.detail}".rstrip())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -24,8 +26,11 @@ T = TypeVar("T")
 def running(log: str | Path | None = None) -> Iterator[None]:
     """Run a job's or a command's work: log to a file, end on an error that the user can cure with one message and status 1.
 
-    A programming error goes through with its traceback.
+    A programming error goes through with its traceback. Where the scheduler or a terminal ends it, what it has begun is cleaned up.
     """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(number, _end)
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s %(message)s",
@@ -45,6 +50,10 @@ def running(log: str | Path | None = None) -> Iterator[None]:
             LOG.error(message)
         print(f"codecap: {message}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+def _end(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def in_words(error: BaseException) -> str | None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from codecap.errors import UserError
+from codecap.errors import UserError, check_replaceable
 
 Box = tuple[float, float, float, float]  # xyxy in canonical pixels, x1 and y1 exclusive
 Interval = tuple[float, float]  # start_s, end_s; the end is exclusive
@@ -353,6 +353,7 @@ def write_record(path: Path, record: Row) -> None:
 def write_whole(path: Path, parts: Iterable[str]) -> None:
     """Write a text file so that it is there whole or not at all, also after SIGKILL."""
     path = Path(path)
+    check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".draft")
     try:

@@ -22,7 +22,7 @@ import numpy as np
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
 from codecap.clock import FPS
-from codecap.errors import UserError
+from codecap.errors import UserError, check_replaceable
 
 KEYFRAME_INTERVAL = 2 * FPS  # a window of a clip is read from at most two seconds before it
 _ACCURATE = Interpolation.FULL_CHR_H_INT | Interpolation.FULL_CHR_H_INP | Interpolation.ACCURATE_RND
@@ -297,6 +297,7 @@ class CanonicalWriter:
 
 def draft_beside(path: Path) -> Path:
     """An empty file of a new hidden name in the folder of `path` (made if need be), to be filled and then `put_in_place`."""
+    check_replaceable(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".draft")

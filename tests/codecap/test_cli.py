@@ -1,6 +1,7 @@
 """The command line, as typed: exit status, what is printed, what is written."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -10,14 +11,13 @@ from codecap.config import PROJECT
 from codecap.records import Certificate, read_clips, read_record
 
 DEMO = PROJECT / "resources" / "demo"
+DEMO_CONFIG = PROJECT / "config" / "demo.yaml"
 CLIPS = read_clips(DEMO / "clips.tsv")
 PAGE = "<!doctype html><body style='margin:0;background:#204080'><script>window.seek = t => {}</script>"
 
 
 def codecap(*arguments, cwd=None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from codecap.cli import app; app()", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
-    )
+    return subprocess.run([sys.executable, "-m", "codecap", *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
 
 
 def test_help_names_every_command():
@@ -132,3 +132,38 @@ def test_bad_arguments_give_one_message_and_no_traceback(tmp_path, arguments):
     ran = codecap(*arguments, cwd=tmp_path)
     assert ran.returncode != 0
     assert ran.stderr.strip() and "Traceback" not in ran.stderr
+
+
+def test_nothing_but_a_file_is_ever_replaced(tmp_path):
+    """A device as the output must stay a device, whoever types it."""
+    page, pipe = tmp_path / "page.html", tmp_path / "pipe"
+    page.write_text(PAGE)
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    asked = ["render", page, "--seconds", 0.1, "--size", "64x64"]
+    for out in (pipe, tmp_path / "link"):
+        before = out.lstat()
+        ran = codecap(*asked, "--out", out)
+        assert ran.returncode == 1
+        assert f"{out}: is no ordinary file" in ran.stderr
+        assert (out.lstat().st_ino, out.lstat().st_mode) == (before.st_ino, before.st_mode)
+    ran = codecap(*asked, "--out", tmp_path / "ok.mp4", "--certificate", pipe)
+    assert ran.returncode == 1 and "is no ordinary file" in ran.stderr
+    assert f"{tmp_path}: is a folder" in codecap(*asked, "--out", tmp_path).stderr
+
+
+def test_the_page_is_never_overwritten_and_an_older_video_goes_only_when_the_page_fails(tmp_path):
+    page, out = tmp_path / "page.html", tmp_path / "out.mp4"
+    page.write_text(PAGE)
+    asked = ["render", page, "--seconds", 0.1, "--size", "64x64"]
+    for wrong in (["--out", page], ["--out", out, "--certificate", page], ["--out", out, "--certificate", out]):
+        ran = codecap(*asked, *wrong)
+        assert ran.returncode == 1 and "need three names" in ran.stderr
+    assert page.read_text() == PAGE
+    out.write_text("older")
+    (tmp_path / "wrong.yaml").write_text("render: {engine: none}")
+    assert codecap(*asked, "--out", out, "--config", DEMO_CONFIG, "--config", tmp_path / "wrong.yaml").returncode == 1
+    assert out.read_text() == "older"
+    page.write_text("<p>no seek")
+    assert codecap(*asked, "--out", out).returncode == 1
+    assert not out.exists()

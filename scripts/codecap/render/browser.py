@@ -93,10 +93,10 @@ def why_it_does_not_start(path: Path) -> str | None:
 
 
 def install_browser(say: Callable[[str], None] = print) -> Path:
-    """Find the headless shell, or get it: from Playwright, else from the system's packages (as root or by a sudo that asks nothing).
+    """Find the headless shell, or get it: from Playwright, else from the system's packages (as root, or by a silent sudo).
 
-    Quick when it is there already. Every step says in words what it does. Where only a full browser can be had, it is that one, and what
-    to set for it is said.
+    Quick when it is there already. Every step says in words what it does. Where only a full browser can be had, it is that one, and
+    what to set for it is said.
 
     Raises:
         BrowserMissing: none can be had; the message tells what was tried, and what only root can do.

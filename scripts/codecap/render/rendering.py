@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import shutil
 from collections.abc import Mapping
@@ -10,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from codecap import registry
+from codecap.errors import check_replaceable
 from codecap.records import Caption, Certificate, Clip, Outcome
 from codecap.render import fonts, purity
-from codecap.render.engines import Engine
+from codecap.render.engines import Engine, read_page
 from codecap.render.failures import InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 
@@ -49,6 +51,7 @@ def render_page(
     """
     if frames < 1 or width_px < 1 or height_px < 1:
         raise ValueError(f"{page}: cannot render {frames} frames of {width_px}x{height_px} px")
+    check_replaceable(out_mp4)
     settings = RenderSettings.of(settings)
     width_px, height_px = width_px + width_px % 2, height_px + height_px % 2
     found = purity.findings(_text(page))
@@ -141,10 +144,10 @@ def partial_path(out_mp4: Path) -> Path:
 
 
 def _text(page: Path) -> str:
-    try:
-        return Path(page).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InfraError(f"{page}: cannot be read: {error.strerror}") from error
+    """As the browser reads it: UTF-8, unless it begins as UTF-16 does."""
+    raw = read_page(page)
+    utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return raw.decode("utf-16" if utf16 else "utf-8", errors="replace")
 
 
 def _engine(settings: RenderSettings) -> Engine:

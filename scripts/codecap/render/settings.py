@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 PURITY = ("record", "fail")
+LEAST_MEMORY_MB = 300
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,12 @@ class RenderSettings:
         if unknown:
             raise ValueError(f"render: unknown setting {', '.join(unknown)}; known are {', '.join(known)}")
         settings = cls(**told)
-        for name in ("limit_s", "load_limit_s", "seek_limit_s", "memory_mb"):
+        for name in ("limit_s", "load_limit_s", "seek_limit_s", "seek_wait_s"):
+            if not math.isfinite(getattr(settings, name)):
+                raise ValueError(f"render: {name} is {getattr(settings, name)}; it must be a number of seconds")
+        if settings.memory_mb < LEAST_MEMORY_MB:
+            raise ValueError(f"render: memory_mb is {settings.memory_mb}; a browser alone needs {LEAST_MEMORY_MB}")
+        for name in ("limit_s", "load_limit_s", "seek_limit_s"):
             if getattr(settings, name) <= 0:
                 raise ValueError(f"render: {name} is {getattr(settings, name)}; it must be above 0")
         if settings.seek_wait_s < 0 or settings.repeat_samples < 0:

@@ -132,6 +132,12 @@ def left_its_address(message: str) -> bool:
     return any(sign in message for sign in ("context was destroyed", "Cannot find context", "Cannot find default", "navigated"))
 
 
+def cannot_be_told(message: str) -> bool:
+    """The browser says so of what a page has thrown: a symbol, or an object that throws when it is looked at."""
+    return "returned by value" in message or "Internal error" in message
+
+
 def shortened(text: str) -> str:
-    line = " ".join(text[: 4 * LONGEST_NOTE].split())
+    """One line that any file can hold; half of a character, which JavaScript's strings may have, is replaced."""
+    line = " ".join(text[: 4 * LONGEST_NOTE].encode("utf-8", "replace").decode().split())
     return line if len(line) <= LONGEST_NOTE else line[: LONGEST_NOTE - 3] + "..."

@@ -52,6 +52,14 @@ FAILURES = {
     "seek that never returns": ("window.seek = t => { while (t > 0) ; }", Outcome.RENDER_TIMEOUT, "took more than 3 s", 1),
     "never loaded": ("while (true) ;", Outcome.RENDER_TIMEOUT, "loading the page took more than 3 s", 0),
     "dialogs for ever": ("window.seek = t => { while (t > 0) alert('look at me') }", Outcome.RENDER_TIMEOUT, "frame 1", 1),
+    "throws a symbol": ("window.seek = t => { throw Symbol('x') }", Outcome.RUNTIME_ERROR, "threw what cannot be told", 0),
+    "throws what throws": (
+        "window.seek = t => { throw { get message() { throw 1 } } }",
+        Outcome.RUNTIME_ERROR,
+        "threw what cannot be told",
+        0,
+    ),
+    "half a character": ("window.seek = t => { throw Error('\\ud800 odd') }", Outcome.RUNTIME_ERROR, "Error: ? odd", 0),
     "leaves for a blob": (
         "window.seek = t => { if (t > 0) { location = URL.createObjectURL(new Blob(['x'], {type: 'text/html'}));"
         " return new Promise(() => {}) } }",
@@ -69,6 +77,7 @@ def test_a_page_that_fails(render, what):
     done = render(f"<body>text<script>{script}</script>", frames=4, **limits)
     assert (done.certificate.outcome, done.certificate.frames) == (outcome, made), done.certificate.detail
     assert detail in done.certificate.detail
+    assert done.certificate.model_dump_json()
     assert not done.mp4.exists()
     partial = partial_path(done.mp4)
     assert probe(partial).frames == made if made else not partial.exists()

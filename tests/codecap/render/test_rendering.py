@@ -145,8 +145,8 @@ def test_a_page_that_fails_only_when_asked_again_is_rendered(render):
 
 
 def test_odd_sizes_are_made_even_and_the_viewport_is_what_the_page_sees(render):
-    report = "window.seek = () => { document.body.textContent = [innerWidth, innerHeight, devicePixelRatio]; "
-    check = "if (document.body.textContent !== '162,98,1') throw Error(document.body.textContent) }"
+    report = "window.seek = () => { document.body.textContent = [innerWidth, innerHeight, devicePixelRatio, screen.width]; "
+    check = "if (document.body.textContent !== '162,98,1,162') throw Error(document.body.textContent) }"
     done = render(f"<body><script>{report}{check}</script>", frames=1, size=(161, 97))
     assert done.certificate.outcome == Outcome.OK, done.certificate.detail
     info = probe(done.mp4)
@@ -164,6 +164,9 @@ def test_settings_are_checked(tmp_path):
     page.write_text("<p>")
     with pytest.raises(ValueError, match="unknown setting speed"):
         render_page(page, 2, 64, 64, tmp_path / "out.mp4", {"speed": 2})
+    for wrong in ({"seek_wait_s": float("inf")}, {"limit_s": float("nan")}, {"memory_mb": 60}, {"purity": "maybe"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            render_page(page, 2, 64, 64, tmp_path / "out.mp4", wrong)
     with pytest.raises(ValueError, match="0 frames"):
         render_page(page, 0, 64, 64, tmp_path / "out.mp4")
 

@@ -22,7 +22,7 @@ from codecap.render.devtools import DeadlinePassed, DevTools, Disconnected, Refu
 from codecap.render.engines import Picture, read_page
 from codecap.render.failures import InfraError, PageFailure
 from codecap.render.settings import RenderSettings
-from codecap.render.witness import ADDRESS, DOMAINS, Witness, in_words, left_its_address, quiet_script
+from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, in_words, left_its_address, quiet_script
 
 DRAWING = (*flags.DRAWING, *flags.FRAME_BY_FRAME)
 START_LIMIT_S = 60.0
@@ -102,6 +102,7 @@ class BeginFrameStage:
                 self._call(f"{domain}.enable", {}, until)
             for method, params in WORLD:
                 self._call(method, params, until)
+            self._call("Emulation.setDeviceMetricsOverride", self._metrics(), until)
             self._call("Fetch.enable", {"patterns": [{"urlPattern": "*"}]}, until)
             self._call("Target.setAutoAttach", {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}, until)
             for script in (quiet_script(), purity.watch_script(), virtual_clock.init_script()):
@@ -163,6 +164,12 @@ class BeginFrameStage:
             *shared,
             "about:blank",
         ]
+
+    def _metrics(self) -> dict[str, Any]:
+        """The viewport is the whole screen, one pixel a pixel."""
+        width_px, height_px = self._size
+        size = {"width": width_px, "height": height_px, "screenWidth": width_px, "screenHeight": height_px}
+        return {**size, "deviceScaleFactor": 1, "mobile": False}
 
     def _open_target(self) -> None:
         until = time.monotonic() + START_LIMIT_S
@@ -331,8 +338,10 @@ class BeginFrameStage:
         message = str(error)
         if isinstance(error, Refused) and left_its_address(message):
             return PageFailure(Outcome.RUNTIME_ERROR, f"the page left its own address during {doing}", frame)
+        if isinstance(error, Refused) and cannot_be_told(message):
+            return PageFailure(Outcome.RUNTIME_ERROR, f"{doing} failed: it threw what cannot be told", frame)
         crashed = isinstance(error, PageFailure | Disconnected) or any(sign in message for sign in GONE)
         if crashed:
             reason = self._cage.outgrown or self._witness.crashed or getattr(error, "detail", "") or "the browser died"
             return PageFailure(Outcome.RENDER_CRASH, f"{reason} during {doing}", frame)
-        return RuntimeError(f"the browser refused during {doing}: {message}")
+        return PageFailure(Outcome.RENDER_CRASH, f"the browser refused during {doing}: {message}", frame)

@@ -1,7 +1,7 @@
 """Engine `playwright`: a full Chromium, or the headless shell, driven by Playwright; a fresh browser a page.
 
-For machines without the headless shell. The browser draws whenever it likes, so each picture is one of the state that `seek` left;
-animated images run by the machine's clock. Calls that may hang are bounded by killing the browser.
+For machines without the headless shell. The browser draws whenever it likes, so each picture is one of the state that `seek` left.
+Calls that may hang are bounded by killing the browser.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from codecap.render.engines import Picture, read_page
 from codecap.render.failures import InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 from codecap.render.watchdog import Watchdog
-from codecap.render.witness import ADDRESS, DOMAINS, Witness, in_words, left_its_address, quiet_script, shortened
+from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, in_words, left_its_address, quiet_script, shortened
 
 EVENTS = (
     "Page.loadEventFired",
@@ -229,10 +229,14 @@ class PlaywrightStage:
         message = str(error)
         if left_its_address(message):
             return PageFailure(Outcome.RUNTIME_ERROR, f"the page left its own address during {doing}", frame)
+        if cannot_be_told(message):
+            return PageFailure(Outcome.RUNTIME_ERROR, f"{doing} failed: it threw what cannot be told", frame)
         if "has been closed" in message or "crashed" in message:
             return PageFailure(Outcome.RENDER_CRASH, f"the browser died during {doing}", frame)
         if "Unable to capture screenshot" in message:
             return PageFailure(Outcome.RENDER_CRASH, f"the browser could not draw it during {doing}", frame)
+        if isinstance(error, Error):
+            return PageFailure(Outcome.RENDER_CRASH, f"the browser refused during {doing}: {shortened(message)}", frame)
         return None
 
     def _on_request(self, route: Route) -> None:

@@ -8,8 +8,8 @@ const MOST_STILLS = 256; // addresses that are known not to move
 const MOST_BLOBS = 64; // of the page's, the last ones: their addresses are often taken back as soon as the picture is shown
 
 /**
- * What the browser itself does with pictures. A watch over what the page makes pictures of may stand before it: the decoder is taken
- * past it, and the rest is not, so that it knows the pictures made here as drawn ones.
+ * What the browser itself does with pictures. A watch over what the page makes pictures of may stand before it: the decoder is
+ * taken past it, and the rest is not, so that it knows the pictures made here as drawn ones.
  */
 function nativePictures() {
   const Decoder = window.ImageDecoder?.prototype.constructor, Canvas = window.OffscreenCanvas;
@@ -39,7 +39,7 @@ function nativePictures() {
     const width = widthOf(frame), canvas = new Canvas(width, heightOf(frame));
     draw(context(canvas, "2d"), frame, 0, 0);
     const blob = await encode(canvas);
-    return { address: addressOf(blob), width, bytes: sizeOf(blob), used: 0 };
+    return { address: addressOf(blob), width, bytes: sizeOf(blob) };
   }
 
   return {
@@ -151,7 +151,15 @@ function animatedPictures() {
   async function learn(one, time_us) {
     const { ends } = one;
     while (ends.length < one.count && !(ends[ends.length - 1] > time_us)) {
-      const told_us = native.durationOf(await decode(one, ends.length)) ?? 0, before = ends[ends.length - 1] ?? 0;
+      let frame;
+      try {
+        frame = await decode(one, ends.length);
+      } catch (error) {
+        if (ends.length === 0) throw error;
+        one.count = ends.length; // the file is cut short
+        break;
+      }
+      const told_us = native.durationOf(frame) ?? 0, before = ends[ends.length - 1] ?? 0;
       append(ends, before + (told_us > SHORTEST_US ? told_us : USUAL_US));
     }
   }
@@ -187,9 +195,9 @@ function animatedPictures() {
       ready = one.ready[index] = { ...await native.make(await decode(one, index)), owner: one, index };
       append(made, ready);
       bytes += ready.bytes;
-      if (bytes > MOST_HELD_BYTES) makeRoom(from);
     }
     ready.used = ++uses;
+    if (bytes > MOST_HELD_BYTES) makeRoom(from);
     return ready;
   }
 

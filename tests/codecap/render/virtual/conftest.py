@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from codecap.render import flags, virtual_clock
@@ -78,3 +81,16 @@ def driven(chromium: Browser) -> Iterator[Callable[..., Driven]]:
 
     yield opened
     context.close()
+
+
+@pytest.fixture
+def address_of() -> Callable[..., str]:
+    """Write an animated picture, 16 px a side, its frames of one grey each: 10, 30, 50 and so on; the data: address of it."""
+
+    def address(kind: str, count: int, duration_ms: int | list[int], **how: Any) -> str:
+        first, *rest = [Image.new("RGB", (16, 16), (10 + 20 * number,) * 3) for number in range(count)]
+        file = io.BytesIO()
+        first.save(file, kind, save_all=True, append_images=rest, duration=duration_ms, **how)
+        return f"data:image/{kind.lower()};base64,{base64.b64encode(file.getvalue()).decode()}"
+
+    return address
