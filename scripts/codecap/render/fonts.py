@@ -48,6 +48,12 @@ GENERIC = {  # what a page asks for, and which family Chromium asks fontconfig f
     "monospace": "Monospace",
     "system-ui": "sans",
 }
+ASKED_BY_ENGINES = {  # the same for every engine and kind of browser, as DevTools' Page.setFontFamilies takes it
+    "standard": GENERIC["serif"],
+    "serif": GENERIC["serif"],
+    "sansSerif": GENERIC["sans-serif"],
+    "fixed": GENERIC["monospace"],
+}
 NAMED = ("Times New Roman", "Arial", "Helvetica", "Courier New")  # the first one stands for all that are not installed
 STAND_INS = ("Liberation", "Arimo", "Tinos", "Cousine", "Nimbus")  # of the same widths: those Chromium takes for a named family
 SCRIPTS = {  # characters that those families lack, and what the search for another family prefers

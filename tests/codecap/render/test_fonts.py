@@ -291,3 +291,16 @@ def test_doctor_tells_missing_fonts_with_the_command(monkeypatch, tmp_path, face
     told = list(doctor._fonts())
     assert [found.what for found in told] == ["font Liberation Mono", "font Noto Sans CJK JP", "font Noto Color Emoji"]
     assert all("sudo apt-get install fonts-liberation fonts-noto-cjk fonts-noto-color-emoji" in found.told for found in told)
+
+
+@pytest.mark.parametrize("engine", ["beginframe", "playwright"])
+def test_what_is_told_is_what_pages_are_really_drawn_with(render, faces, engine):
+    """By the widths of text, in the caged browser of a render; the generic names that a page uses most."""
+    measure = "const pen = document.createElement('canvas').getContext('2d');"
+    measure += "const width = family => { pen.font = '100px ' + family; return pen.measureText('Mil1 quick fjord').width };"
+    checks = "".join(
+        f"if (width('{asked}') !== width('\"{faces[asked].family}\"')) throw Error('{asked} is not {faces[asked].family}');"
+        for asked in fonts.GENERIC
+    )
+    done = render(f"<body><script>{measure} window.seek = t => {{ {checks} }}</script>", frames=1, engine=engine)
+    assert done.certificate.outcome == "ok", done.certificate.detail

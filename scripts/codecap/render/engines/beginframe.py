@@ -15,7 +15,7 @@ from typing import Any
 
 from codecap.clock import time_of
 from codecap.records import Outcome
-from codecap.render import flags, purity, virtual_clock
+from codecap.render import flags, fonts, purity, virtual_clock
 from codecap.render.browser import browser_version, find_browser
 from codecap.render.cage import Cage, layers
 from codecap.render.devtools import DeadlinePassed, DevTools, Disconnected, Refused
@@ -41,6 +41,7 @@ GONE = ("closed", "crashed", "not attached", "Session with given id")  # in what
 WORLD = (  # a machine that looks the same everywhere
     ("Emulation.setTimezoneOverride", {"timezoneId": "UTC"}),
     ("Emulation.setLocaleOverride", {"locale": "en-US"}),
+    ("Page.setFontFamilies", {"fontFamilies": fonts.ASKED_BY_ENGINES}),
     ("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "light"}]}),
 )
 
