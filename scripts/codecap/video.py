@@ -41,6 +41,7 @@ class Codec:
         pixels: FFmpeg's pixel format that the encoder is given.
         rate: the encoder's option that says how much may be lost, and its value.
         params: what differs from the preset, as x264 writes it (`a=1:b=2`).
+        scaling: how colour is brought to half the resolution, for `yuv420p`.
     """
 
     encoder: str
@@ -48,15 +49,17 @@ class Codec:
     rate: tuple[str, int]
     preset: str
     params: str = ""
+    scaling: Interpolation = EXACT
 
     @property
     def is_rgb(self) -> bool:
         return self.pixels == "rgb24"
 
 
+FINER = "analyse=i4x4,i8x8:8x8dct=1:aq-mode=1:chroma-qp-offset=-4"
 CODECS = {
     # For renders: an eighth to a half of the cost of x264's defaults, and closer to the frames. Colour at half the resolution.
-    "h264": Codec("libx264", "yuv420p", ("crf", 18), "ultrafast", "analyse=i4x4,i8x8:8x8dct=1:aq-mode=1:chroma-qp-offset=-4"),
+    "h264": Codec("libx264", "yuv420p", ("crf", 18), "ultrafast", FINER, EXACT_TO_HALF),
     # For clips, which are made once and read by all: half the size of `h264` at two to three times its cost.
     "h264_small": Codec("libx264", "yuv420p", ("crf", 16), "veryfast"),
     "h264_444": Codec("libx264", "yuv444p", ("qp", 0), "superfast"),  # nothing lost but the rounding to YUV: within 2 levels
@@ -243,7 +246,7 @@ class CanonicalWriter:
             dst_colorspace=Colorspace.ITU709,
             src_color_range=ColorRange.JPEG,
             dst_color_range=ColorRange.MPEG,
-            interpolation=EXACT_TO_HALF,
+            interpolation=self._codec.scaling,
             threads=1,
         )
 

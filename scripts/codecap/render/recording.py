@@ -78,6 +78,18 @@ def recording(mp4: Path, width_px: int, height_px: int, codec: str, tally: Frame
         raise InfraError(f"{error.filename}: {error.strerror}") from error
 
 
+def record(stage: Stage, frames: int, mp4: Path, size: tuple[int, int], codec: str, tally: FrameTally) -> None:
+    """Draw all frames of a loaded page, in order, into a video of this size (width and height in pixels).
+
+    Raises:
+        PageFailure: the page's; the frames made until then are kept.
+        InfraError: the file cannot be written.
+    """
+    with recording(mp4, *size, codec, tally) as recorder:
+        for index in range(frames):
+            recorder.take(stage.frame(index))
+
+
 def repeatable(stage: Stage, digests: list[bytes], samples: int) -> tuple[bool | None, list[str]]:
     """Ask for some frames again: the last at once, others backwards, all shuffled. A failure is no failure of the render any more.
 

@@ -70,9 +70,7 @@ def render_page(
 
             tally = recording.FrameTally()
             stage.load()
-            with recording.recording(draft, width_px, height_px, settings.codec, tally) as recorder:
-                for index in range(frames):
-                    recorder.take(stage.frame(index))
+            recording.record(stage, frames, draft, (width_px, height_px), settings.codec, tally)
             repeatable, flags = recording.repeatable(stage, tally.digests, settings.repeat_samples)
             did = stage.observed()
             outcome, detail = Outcome.OK, ""

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from codecap.records import Outcome
+from codecap.render.failures import PageFailure
 from codecap.render.purity import InlineLoad
 
 ADDRESS = "https://page.invalid/"  # where a page is served to its browser
@@ -94,6 +96,22 @@ class Witness:
         line = shortened(f"{kind.lower()} {address}")
         if line not in self.requests_blocked:
             note(self.requests_blocked, line)
+
+    def raise_uncaught(self, frame: int | None, answer: dict[str, Any], call: str = "seek") -> None:
+        """Raise what nothing caught since the page was opened, or what a call to it ended with.
+
+        Args:
+            answer: of DevTools' Runtime.evaluate.
+        """
+        if self.uncaught:
+            raise PageFailure(Outcome.RUNTIME_ERROR, f"uncaught: {self.uncaught[0]}", frame)
+        if "exceptionDetails" in answer:
+            raise PageFailure(Outcome.RUNTIME_ERROR, f"{call} failed: {in_words(answer['exceptionDetails'])}", frame)
+
+    def raise_left(self) -> None:
+        """Raise that the page went away, if it did."""
+        if self.left:
+            raise PageFailure(Outcome.RUNTIME_ERROR, self.left)
 
     def _exception(self, details: dict[str, Any]) -> None:
         message = in_words(details)

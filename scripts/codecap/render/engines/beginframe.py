@@ -22,7 +22,7 @@ from codecap.render.devtools import DeadlinePassed, DevTools, Disconnected, Refu
 from codecap.render.engines import Picture, read_page
 from codecap.render.failures import InfraError, PageFailure
 from codecap.render.settings import RenderSettings
-from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, in_words, left_its_address, quiet_script
+from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, left_its_address, quiet_script
 
 DRAWING = (*flags.DRAWING, *flags.FRAME_BY_FRAME)
 START_LIMIT_S = 60.0
@@ -114,9 +114,9 @@ class BeginFrameStage:
                 self._raise_ended()
                 if time.monotonic() > until:
                     raise DeadlinePassed
-            self._raise_uncaught(None, {})
+            self._witness.raise_uncaught(None, {})
             _, answer = self._evaluate(virtual_clock.ready_call(self._settings.seek_wait_s * 1000), until)
-            self._raise_uncaught(None, answer)
+            self._witness.raise_uncaught(None, answer)
             if not answer["result"].get("value"):
                 raise PageFailure(Outcome.MISSING_SEEK, "the page defines no function window.seek")
             for _ in range(WARM_UP_FRAMES):
@@ -127,7 +127,7 @@ class BeginFrameStage:
         with self._guarded(self._settings.seek_limit_s, call, index) as until:
             self._due_ms = self._zero_ms + time_of(index) * 1000
             damaged, answer = self._evaluate(virtual_clock.seek_call(time_of(index)), until)
-            self._raise_uncaught(index, answer, call)
+            self._witness.raise_uncaught(index, answer, call)
             told = answer["result"]["value"]
             if told["state"] == "missing":
                 raise PageFailure(Outcome.MISSING_SEEK, "window.seek is no function any more", index)
@@ -217,7 +217,7 @@ class BeginFrameStage:
                 break
             damaged |= self._draw(until)
             served, answer = self._evaluate(virtual_clock.settle_call(), until)
-            self._raise_uncaught(index, answer)
+            self._witness.raise_uncaught(index, answer)
             damaged |= served
             unsettled = answer["result"]["value"]
         return damaged | (self._probing and self._draw(until))
@@ -304,14 +304,7 @@ class BeginFrameStage:
     def _raise_ended(self) -> None:
         if self._witness.crashed:
             raise PageFailure(Outcome.RENDER_CRASH, self._witness.crashed)
-        if self._witness.left:
-            raise PageFailure(Outcome.RUNTIME_ERROR, self._witness.left)
-
-    def _raise_uncaught(self, frame: int | None, answer: dict[str, Any], call: str = "seek") -> None:
-        if self._witness.uncaught:
-            raise PageFailure(Outcome.RUNTIME_ERROR, f"uncaught: {self._witness.uncaught[0]}", frame)
-        if "exceptionDetails" in answer:
-            raise PageFailure(Outcome.RUNTIME_ERROR, f"{call} failed: {in_words(answer['exceptionDetails'])}", frame)
+        self._witness.raise_left()
 
     @contextlib.contextmanager
     def _guarded(self, limit_s: float, doing: str, frame: int | None) -> Iterator[float]:

@@ -25,7 +25,7 @@ from codecap.render.engines import Picture, read_page
 from codecap.render.failures import InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 from codecap.render.watchdog import Watchdog
-from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, in_words, left_its_address, quiet_script, shortened
+from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, left_its_address, quiet_script, shortened
 
 EVENTS = (
     "Page.loadEventFired",
@@ -121,11 +121,11 @@ class PlaywrightStage:
             page.goto(ADDRESS, wait_until="commit", timeout=0)
             while not self._witness.loaded and not self._witness.left:
                 page.wait_for_timeout(WAIT_MS)
-            self._raise_left()
-            self._raise_uncaught(None, {})
+            self._witness.raise_left()
+            self._witness.raise_uncaught(None, {})
             answer = self._evaluate(virtual_clock.ready_call(self._settings.seek_wait_s * 1000))
-            self._raise_left()
-            self._raise_uncaught(None, answer)
+            self._witness.raise_left()
+            self._witness.raise_uncaught(None, answer)
             if not answer["result"].get("value"):
                 raise PageFailure(Outcome.MISSING_SEEK, "the page defines no function window.seek")
 
@@ -133,13 +133,13 @@ class PlaywrightStage:
         call = f"seek({time_of(index):.6g})"
         with self._guarded(self._settings.seek_limit_s, call, index):
             answer = self._evaluate(virtual_clock.seek_call(time_of(index)))
-            self._raise_uncaught(index, answer, call)
+            self._witness.raise_uncaught(index, answer, call)
             told = answer["result"]["value"]
             if told["state"] == "missing":
                 raise PageFailure(Outcome.MISSING_SEEK, "window.seek is no function any more", index)
             if told["settle"]:
                 self._session.send("Page.captureScreenshot", PICTURE)
-                self._raise_uncaught(index, self._evaluate(virtual_clock.settle_call()))
+                self._witness.raise_uncaught(index, self._evaluate(virtual_clock.settle_call()))
             png = self._session.send("Page.captureScreenshot", PICTURE)["data"]
         if self._picture is None or self._picture.png_base64 != png:
             self._picture = Picture(png, *self._size)
@@ -187,16 +187,6 @@ class PlaywrightStage:
 
     def _evaluate(self, expression: str) -> dict[str, Any]:
         return self._session.send("Runtime.evaluate", {"expression": expression, "awaitPromise": True, "returnByValue": True})
-
-    def _raise_left(self) -> None:
-        if self._witness.left:
-            raise PageFailure(Outcome.RUNTIME_ERROR, self._witness.left)
-
-    def _raise_uncaught(self, frame: int | None, answer: dict[str, Any], call: str = "seek") -> None:
-        if self._witness.uncaught:
-            raise PageFailure(Outcome.RUNTIME_ERROR, f"uncaught: {self._witness.uncaught[0]}", frame)
-        if "exceptionDetails" in answer:
-            raise PageFailure(Outcome.RUNTIME_ERROR, f"{call} failed: {in_words(answer['exceptionDetails'])}", frame)
 
     @contextlib.contextmanager
     def _guarded(self, limit_s: float, doing: str, frame: int | None) -> Iterator[None]:
