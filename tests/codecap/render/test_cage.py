@@ -329,6 +329,7 @@ def test_a_program_that_is_not_there_is_told():
     with Cage(200) as cage:
         cage.start(["/nowhere/browser"])
         wait_until(lambda: "/nowhere/browser" in cage.said)
+        assert cage.outgrown is None and cage.kill()
 
 
 @pytest.mark.parametrize("adopted", [True, False])
@@ -353,8 +354,9 @@ def test_a_driver_that_outgrows_its_memory_is_ended_too(allowed):
         driver = subprocess.Popen([cage.wrapper(Path("/usr/bin/env")), *FILLS], env=cage.environment)
         wait_until(cage._pid_file.exists)
         cage.adopt()
-        driver.wait(10)
+        assert driver.wait(10) != 0
         wait_until(lambda: cage.outgrown)
+    assert "150 MB" in cage.outgrown
 
 
 def test_what_has_ended_cannot_be_adopted():
