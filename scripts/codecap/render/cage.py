@@ -178,6 +178,10 @@ class Cage:
         """In words, why it was ended for no fault of what runs in it."""
         return "stopped" if self.stopped else self.starved
 
+    def cpu_s(self) -> float:
+        """CPU time that its processes have used so far, in seconds."""
+        return 0.0 if self._tree is None else self._tree.cpu_s()
+
     def kill(self, wait_s: float = 10.0) -> bool:
         """End all processes of the cage, whatever sessions and groups they are in, and wait until they are gone.
 

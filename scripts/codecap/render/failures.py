@@ -26,3 +26,7 @@ class InfraError(UserError, RuntimeError):
 
 class BrowserMissing(InfraError):
     """No browser that starts was found; the message says where it was looked for and how to get one."""
+
+
+class FrameLost(InfraError):
+    """The browser owes a frame and does nothing: its fault, not the page's. Seen once in some hundred starts on a busy machine."""

@@ -46,6 +46,15 @@ class ProcessTree:
         held = [_held_mb(pid) for pid in list(self._members)]
         return sum(private for private, _ in held) + max((shared for _, shared in held), default=0.0)
 
+    def cpu_s(self) -> float:
+        """CPU time that those that run have used so far, in seconds."""
+        used = 0.0
+        for process in self.alive():
+            with contextlib.suppress(psutil.Error):
+                times = process.cpu_times()
+                used += times.user + times.system
+        return used
+
     def _remember(self, pid: int) -> bool:
         """Keep it if it runs, and is the same as before where there was one of this id."""
         known = self._members.get(pid)

@@ -15,10 +15,11 @@ from codecap.errors import check_replaceable
 from codecap.records import Caption, Certificate, Clip, Outcome
 from codecap.render import fonts, purity
 from codecap.render.engines import Engine, read_page
-from codecap.render.failures import InfraError, PageFailure
+from codecap.render.failures import FrameLost, InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 
 PASSED_THROUGH = "passed through"
+TRIES = 3  # of a page whose browser loses a frame
 
 
 def render_page(
@@ -58,19 +59,27 @@ def render_page(
     told: dict[str, Any] = {"width_px": width_px, "height_px": height_px, "purity": found}
     if settings.purity == "fail" and found:
         return Certificate(outcome=Outcome.RUNTIME_ERROR, detail=f"not only code: {found[0]}", **told)
-    draft = partial_path(out_mp4)
+    for _ in range(TRIES - 1):
+        with contextlib.suppress(FrameLost):
+            return _drawn(page, frames, out_mp4, settings, told)
+    return _drawn(page, frames, out_mp4, settings, told)
+
+
+def _drawn(page: Path, frames: int, out_mp4: Path, settings: RenderSettings, told: dict[str, Any]) -> Certificate:
+    """Draw a page in a browser of its own, and write the video; `told` is what the certificate says already."""
+    draft, size = partial_path(out_mp4), (told["width_px"], told["height_px"])
     repeatable: bool | None = None
     flags: list[str] = []
     did: list[str] = []
     with ThreadPoolExecutor(max_workers=1) as aside, _engine(settings) as engine:
         fonts_told = aside.submit(fonts.protocol)
-        stage = engine.open(page, width_px, height_px)
+        stage = engine.open(page, *size)
         try:
             from codecap.render import recording  # numpy and av are loaded while the browser starts
 
             tally = recording.FrameTally()
             stage.load()
-            recording.record(stage, frames, draft, (width_px, height_px), settings.codec, tally)
+            recording.record(stage, frames, draft, size, settings.codec, tally)
             repeatable, flags = recording.repeatable(stage, tally.digests, settings.repeat_samples)
             did = stage.observed()
             outcome, detail = Outcome.OK, ""
@@ -81,14 +90,14 @@ def render_page(
                 did = stage.observed()
         finally:
             stage.close()
-            told |= {"console_errors": stage.console_errors, "requests_blocked": stage.requests_blocked}
+            seen = {"console_errors": stage.console_errors, "requests_blocked": stage.requests_blocked}
             flags = [*stage.flags, *flags]
-        told["purity"] = [*found, *did]
-        told["engine"] = f"{engine.version} | {fonts_told.result()}"
+        seen["purity"] = [*told["purity"], *did]
+        seen["engine"] = f"{engine.version} | {fonts_told.result()}"
         if outcome is Outcome.OK and settings.purity == "fail" and did:
             outcome, detail = Outcome.RUNTIME_ERROR, f"not only code: {did[0]}"
         if outcome is Outcome.OK:
-            told["mp4_sha256"] = recording.checked_sha256(draft, frames)
+            seen["mp4_sha256"] = recording.checked_sha256(draft, frames)
             draft.replace(out_mp4)
     return Certificate(
         outcome=outcome,
@@ -99,7 +108,7 @@ def render_page(
         unique_frame_ratio=tally.unique_ratio,
         blank_frames=tally.blank_frames,
         flags=[*flags, *tally.flags],
-        **told,
+        **{**told, **seen},
     )
 
 

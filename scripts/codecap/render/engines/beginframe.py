@@ -20,7 +20,7 @@ from codecap.render.browser import browser_version, find_browser
 from codecap.render.cage import Cage, layers
 from codecap.render.devtools import DeadlinePassed, DevTools, Disconnected, Refused
 from codecap.render.engines import Picture, read_page
-from codecap.render.failures import InfraError, PageFailure
+from codecap.render.failures import FrameLost, InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, left_its_address, quiet_script
 
@@ -34,6 +34,8 @@ MOST_TRIES = 100
 PATIENCE_S = 0.015  # a seek that is not answered by then may wait for a frame: one is drawn, and so on
 STEP_MS = 1e-3  # a frame that is drawn beside those asked for is later by this: frame time never stands still
 PICTURE_MS = 1.0  # a picture is later by this, so that what changes at its very time has changed
+IDLE_S = 3.0  # a frame that is owed for so long
+IDLE_CPU_S = 0.1  # while the browser uses less than this is lost: to draw takes work
 BEST_BYTES_PER_PIXEL = 6  # of a picture in a message, at most
 OTHER_MESSAGE_BYTES = 1 << 24
 SCREENSHOT = {"format": "png", "optimizeForSpeed": True}
@@ -224,12 +226,12 @@ class BeginFrameStage:
 
     def _draw(self, until: float) -> bool:
         """One frame without a picture. Returns whether anything in it changed; true also where a picture came before."""
-        return self._call("HeadlessExperimental.beginFrame", self._frame_time(), until)["hasDamage"]
+        return self._begin_frame(self._frame_time(), until)["hasDamage"]
 
     def _take_picture(self, until: float) -> Picture:
         for _ in range(MOST_TRIES):  # the first paint of a page may be held back
             asked = {**self._frame_time(PICTURE_MS), "screenshot": SCREENSHOT}
-            png = self._call("HeadlessExperimental.beginFrame", asked, until).get("screenshotData")
+            png = self._begin_frame(asked, until).get("screenshotData")
             if png:
                 break
         else:
@@ -253,6 +255,23 @@ class BeginFrameStage:
         """The time due, but always later than the frame before; animated images follow it, forwards only."""
         self._frame_ms = max(self._frame_ms + STEP_MS, self._due_ms + later_ms)
         return {"frameTimeTicks": self._frame_ms, "interval": 1000 / 60}
+
+    def _begin_frame(self, asked: dict[str, Any], until: float) -> dict[str, Any]:
+        """One frame's answer. Chromium may forget a frame for ever, mostly the first ones of a page, and does no work then."""
+        number = self._devtools.send("HeadlessExperimental.beginFrame", asked, self._session, until=until)
+        used_s, worked_at = -IDLE_CPU_S, 0.0
+        while True:
+            try:
+                return self._devtools.answer(number, min(time.monotonic() + 0.5, until))
+            except DeadlinePassed:
+                self._raise_ended()
+                now, now_used_s = time.monotonic(), self._cage.cpu_s()
+                if now_used_s - used_s >= IDLE_CPU_S:
+                    used_s, worked_at = now_used_s, now
+                elif now - worked_at >= IDLE_S:
+                    raise FrameLost("the browser forgot a frame that it was asked for") from None
+                if now >= until:
+                    raise
 
     def _call(self, method: str, params: dict[str, Any], until: float) -> dict[str, Any]:
         number = self._devtools.send(method, params, self._session, until=until)
