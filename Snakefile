@@ -1,6 +1,7 @@
 # CodeCap: can code be a good video caption?
 #   snakemake --configfile config/demo.yaml --cores 2 dataset all
-# Targets: all (stages 4 to 8 on the committed clips table) and dataset (stages 1 to 3, which make such a table).
+# Targets: all (stages 4 to 8 on the committed clips table), dataset (stages 1 to 3, which make such a table), and weights (what the
+# configured backends need, fetched once where there is a network).
 from snakemake.utils import min_version
 
 min_version("9.20")
@@ -13,6 +14,7 @@ configfile: f"{workflow.basedir}/config/sources.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/0_weights.smk"
 include: "rules/1_collect.smk"
 include: "rules/2_filter.smk"
 include: "rules/3_annotate.smk"
@@ -26,6 +28,7 @@ include: "rules/8_report.smk"
 localrules:
     all,
     dataset,
+    weights,
 
 
 rule all:
@@ -37,3 +40,8 @@ rule all:
 rule dataset:
     input:
         "results/3_annotate/clips.tsv",
+
+
+rule weights:
+    input:
+        weights_ready,

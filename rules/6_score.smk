@@ -9,6 +9,12 @@ ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
 ANNOTATION_PROBLEMS = [ANNOTATIONS.replace(".jsonl", ".problems.jsonl")] if config["annotations"] == "approved" else []
 LANES = {lane: [vars(choice.metric(config, name)) for name in names] for lane, names in PLAN.lanes.items()}
 SHOTS = vars(choice.shots(config))
+SEGMENTER = vars(choice.backend(config, "segmenter")) if HAS_OBJECTS else None
+MATCHING = {
+    lane: matching and vars(matching)
+    for lane, names in PLAN.lanes.items()
+    for matching in [choice.matching(config, names)]
+}
 
 
 rule describe_references:
@@ -68,11 +74,11 @@ rule segment_objects:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=16000 if SEGMENTER and SEGMENTER["weights"] else 3000,
         runtime=240,
     params:
         clips=contents,
-        segmenter=vars(choice.backend(config, "segmenter")) if HAS_OBJECTS else None,
+        segmenter=SEGMENTER,
     script:
         "../scripts/segment_objects.py"
 
@@ -99,6 +105,7 @@ rule score_renders:
         clips=contents,
         metrics=lambda w: LANES[w.lane],
         shots=SHOTS,
+        matching=lambda w: MATCHING[w.lane],
         this_try=this_try("score_renders"),
     script:
         "../scripts/score_renders.py"

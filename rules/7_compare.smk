@@ -1,5 +1,5 @@
 # Stage 7: which system is better, and how sure is that?
-# in   all rows of stages 3 to 6
+# in   all rows of stages 3 to 6, and what people gave (config key humans)
 # out  results/7_compare/comparison.json             all that the report says
 #      results/7_compare/tables/*.csv                the same as tables
 
@@ -13,6 +13,7 @@ rule compare_systems:
         scores=expand("results/6_score/{lane}/{system}/{bucket}.jsonl", lane=PLAN.lanes, **SYSTEM_SHARDS),
         annotations=expand(ANNOTATIONS, bucket=CLIP_BUCKETS),
         problems=expand(ANNOTATION_PROBLEMS, bucket=CLIP_BUCKETS),
+        humans=PLAN.humans,
     output:
         comparison="results/7_compare/comparison.json",
         tables=directory("results/7_compare/tables"),

@@ -8,6 +8,7 @@ from codecap import config as configuration
 from codecap import plan
 from codecap.fingerprint import code_digest
 from codecap.score.engine import choice
+from codecap.weights import needs
 
 configuration.drop_removed(config)
 plan.run_jobs_with(Path(workflow.basedir) / "scripts")
@@ -48,6 +49,23 @@ def tracks_of_lane(wildcards):
     """Tracks are needed only in the lane that scores objects."""
     needed = HAS_OBJECTS and choice.OBJECTS_METRIC in PLAN.lanes[wildcards.lane]
     return "results/6_score/tracks/{system}/{bucket}.jsonl" if needed else []
+
+
+def weights_ready(wildcards):
+    """What the configured backends need, fetched and prepared."""
+    names = list(needs.of(config))
+    fetched = [f"results/0_weights/fetched/{name}.json" for name in names]
+    return fetched + [f"results/0_weights/prepared/{name}.json" for name in needs.to_prepare(names)]
+
+
+def code_of_weights(wildcards):
+    """The code that an entry is prepared with."""
+    return [f"results/0_weights/fetched/{name}.json" for name in needs.also_for_preparing(wildcards.weights)]
+
+
+def sources_of_weights(wildcards):
+    """Where an entry comes from: an edit of the table fetches it anew."""
+    return needs.as_values(wildcards.weights)
 
 
 onstart:

@@ -7,7 +7,7 @@ from codecap import job, plan
 from codecap.annotate.validate import Problem
 from codecap.compare.columns import describe
 from codecap.compare.tables import tabulate
-from codecap.records import Annotation, Caption, Render, Row, Score, read_rows
+from codecap.records import Annotation, Caption, HumanScore, Render, Row, Score, read_rows
 
 TITLE = "CodeCap: can code be a good video caption?"
 
@@ -25,6 +25,7 @@ def compare_systems(*, config: dict, models: dict, problems: list[str], inputs: 
         captions=rows("captions", Caption),
         renders=rows("renders", Render),
         scores=rows("scores", Score),
+        humans=rows("humans", HumanScore),
         problems=[*problems, *(f"{row.place}: {row.message}" for row in rows("problems", Problem) if row.severity == "error")],
         out_dir=comparison.parent,
     )

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from codecap import job, plan
+from codecap.exchange import session
 from codecap.records import Annotation, Caption, ObjectTracks, Render, Score, read_rows, write_rows
 from codecap.retries import Retries
 from codecap.score.engine.choice import Choice
@@ -19,9 +20,15 @@ def score_renders(*, config: dict, bucket: str, system: str, lane: str, params: 
         annotations={row.clip_id: row for row in read_rows(inputs["annotations"], Annotation)},
         tracks={row.clip_id: row for row in read_rows(inputs["tracks"], ObjectTracks)} if inputs.get("tracks") else {},
         pages={row.clip_id: row.html for row in read_rows(inputs["captions"], Caption)},
-        lane=Lane([Choice(**metric) for metric in params["metrics"]], Choice(**params["shots"]), **store),
+        lane=Lane(
+            [Choice(**metric) for metric in params["metrics"]],
+            Choice(**params["shots"]),
+            **store,
+            matching=Choice(**params["matching"]) if params["matching"] else None,
+        ),
     )
-    rows = list(rows)
+    with session(store["durable"], config.get("exchange"), stage="score_renders", system=system):
+        rows = list(rows)
     write_rows(scores, Score, rows)
     failed = [f"{row.metric}, {row.clip_id}: {row.detail}" for row in rows if row.retry]
     unfinished = job.tell_unfinished(f"scores of {system}", failed)

@@ -25,6 +25,44 @@
   const candidates = Object.fromEntries(Object.entries(data.candidates).map(
     ([system, tracks]) => [system, once(() => data.objects.map((name) => expand(Object.hasOwn(tracks, name) ? tracks[name] : [])))]));
 
+  // Masks come by a script for each system, which calls this: COCO's run-length text, in runs of frames as boxes are.
+  const masks = {};
+  window.takeMasks = (system, told) => {
+    masks[system] = { ...told, texts: data.objects.map((name) => expand(Object.hasOwn(told.objects, name) ? told.objects[name] : [])) };
+    redraw();
+  };
+  function askForMasks(system) {
+    if (!data.masks[system] || system in masks || !field("masks").checked) return;
+    masks[system] = null; // asked for
+    const script = document.createElement("script");
+    script.src = data.masks[system];
+    document.head.append(script);
+  }
+  function fillMask(context, text, height) {
+    const counts = [];
+    for (let place = 0; place < text.length;) {
+      let value = 0;
+      let shift = 0;
+      let group;
+      do {
+        group = text.charCodeAt(place++) - 48;
+        value |= (group & 31) << shift;
+        shift += 5;
+      } while (group & 32);
+      if (group & 16) value |= -1 << shift;
+      counts.push(counts.length > 2 ? value + counts[counts.length - 2] : value);
+    }
+    let start = 0;
+    counts.forEach((count, place) => {
+      for (let at = start; place % 2 && at < start + count;) { // down a column, on in the next
+        const rows = Math.min(start + count - at, height - (at % height));
+        context.fillRect(Math.floor(at / height), at % height, 1, rows);
+        at += rows;
+      }
+      start += count;
+    });
+  }
+
   function overlap(a, b) {
     if (!a && !b) return null;
     if (!a || !b) return 0;
@@ -86,6 +124,26 @@
         });
       }
       for (const mark of this.marks.slice(used)) mark.group.setAttribute("visibility", "hidden");
+      if (data.masks[this.system]) this.paint(frame);
+    }
+    paint(frame) {
+      askForMasks(this.system);
+      if (!this.canvas) {
+        this.canvas = document.createElement("canvas");
+        this.canvas.className = "masks";
+        this.overlay.before(this.canvas);
+      }
+      const found = masks[this.system];
+      if (found && this.canvas.width !== found.width_px) [this.canvas.width, this.canvas.height] = [found.width_px, found.height_px];
+      const context = this.canvas.getContext("2d");
+      context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+      if (!found || !field("masks").checked) return;
+      const colours = getComputedStyle(document.documentElement);
+      found.texts.forEach((texts, object) => {
+        if (!texts[frame] || !switchedOn(object)) return;
+        context.fillStyle = colours.getPropertyValue(`--o${object % 10}`);
+        fillMask(context, texts[frame], found.height_px);
+      });
     }
     mark(place, [x0, y0, x1, y1], object, style) {
       let mark = this.marks[place];
@@ -248,7 +306,7 @@
     goTo(Math.floor(((event.clientX - left) / width) * frames));
   });
   const redraw = () => shown().forEach((screen) => screen.draw(playing ? screen.frame : current));
-  for (const id of ["boxes", "names", "ghost"]) field(id).addEventListener("change", redraw);
+  for (const id of ["boxes", "masks", "names", "ghost"]) if (field(id)) field(id).addEventListener("change", redraw);
   for (const box of document.querySelectorAll(".object-on")) box.addEventListener("change", redraw);
   if (choice) choice.addEventListener("change", drawLanes);
   for (const box of document.querySelectorAll(".show")) box.addEventListener("change", () => {

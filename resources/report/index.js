@@ -29,6 +29,11 @@
     for (const plot of document.querySelectorAll(".plot")) plot.hidden = plot.dataset.plot !== choice.value;
   });
 
+  const pair = document.getElementById("pair-choice");
+  if (pair) pair.addEventListener("change", () => {
+    for (const view of document.querySelectorAll(".agreement")) view.hidden = view.dataset.pair !== pair.value;
+  });
+
   const data = JSON.parse(document.getElementById("gallery-data").textContent);
   const gallery = document.getElementById("gallery");
   const cards = [...gallery.children];

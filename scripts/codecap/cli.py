@@ -11,6 +11,11 @@ import typer
 
 from codecap import config as configuration
 from codecap import job
+from codecap.commands import bench_score as bench_commands
+from codecap.commands import exchange as exchange_commands
+from codecap.commands import humans as humans_commands
+from codecap.commands import weights as weights_commands
+from codecap.commands.cost import cost
 from codecap.errors import UserError, check_replaceable
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -20,6 +25,10 @@ demo = typer.Typer(no_args_is_help=True, help="The demo's own clips.")
 app.add_typer(bench, name="bench")
 app.add_typer(store, name="store")
 app.add_typer(demo, name="demo")
+app.add_typer(humans_commands.app, name="humans")
+app.add_typer(weights_commands.app, name="weights")
+app.command()(cost)
+app.add_typer(exchange_commands.app, name="exchange")
 
 EMBEDDED = [configuration.PROJECT / "config" / "demo.yaml"]  # the embedded backends
 LARGEST_PX = 8192
@@ -287,6 +296,9 @@ def bench_render(
             settings=configuration.load(*config)["render"],
         )
     typer.echo(json.dumps([vars(row) for row in rows], indent=1) if as_json else as_table(rows))
+
+
+bench.command("score")(bench_commands.score)
 
 
 @store.command("verify")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codecap import registry
+from codecap.errors import UserError
 from codecap.score.engine.choice import BACKENDS, OBJECT_BACKENDS
 
 FREE_GB = 5
@@ -32,6 +33,8 @@ def examine(config: Mapping[str, Any]) -> list[Finding]:
         *_isolation(),
         *_fonts(),
         *_backends(config),
+        *_weights(config),
+        *_hosted(config),
         *_clips(config),
         *_space(config),
         _gpu(),
@@ -90,6 +93,43 @@ def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"{family} {name}", True, True, "can be loaded")
         except registry.Unavailable as error:
             yield Finding(f"{family} {name}", False, True, str(error))
+
+
+def _weights(config: Mapping[str, Any]) -> Iterator[Finding]:
+    from codecap import weights
+    from codecap.weights import needs
+
+    for name, users in needs.of(config).items():
+        try:
+            found = weights.find_prepared(name) if weights.entry(name).prepare else weights.find(name)
+            yield Finding(f"weights {name}", True, True, f"{found.path} for {', '.join(users)}")
+        except weights.WeightsMissing as error:
+            yield Finding(f"weights {name}", False, True, f"{error} (for {', '.join(users)})")
+
+
+def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Keys and prices of the hosted models that the configuration asks; of a key only whether there is one."""
+    from codecap import config as configuration
+    from codecap.estimate import askers
+    from codecap.exchange import settings
+    from codecap.exchange.prices import PriceTable, today
+
+    try:
+        told = settings.of(config["exchange"])
+        prices = PriceTable.read(configuration.find(told.prices))
+        for endpoint in {
+            asker.backend.settings.endpoint.name: asker.backend.settings.endpoint for asker in askers(config)
+        }.values():
+            if endpoint.key_env is not None:
+                there = bool(os.environ.get(endpoint.key_env, "").strip())
+                how = f"for {endpoint.name}" + ("" if there else "; set this environment variable to your key")
+                yield Finding(endpoint.key_env, there, True, how)
+            if prices.rates(endpoint.model, endpoint.host, today()) is None:
+                yield Finding(f"price of {endpoint.model}", False, told.budget_usd is not None, prices.how_to_add(endpoint.model))
+    except registry.Unavailable:
+        return  # told of the backend itself
+    except UserError as error:
+        yield Finding("exchange", False, True, str(error))
 
 
 def _clips(config: Mapping[str, Any]) -> Iterator[Finding]:

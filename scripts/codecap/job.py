@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from codecap import weights
 from codecap.errors import UserError
 from codecap.store import StoreError, explained
 
@@ -23,11 +24,16 @@ T = TypeVar("T")
 
 
 @contextlib.contextmanager
-def running(log: str | Path | None = None) -> Iterator[None]:
+def running(log: str | Path | None = None, network: bool = False) -> Iterator[None]:
     """Run a job's or a command's work: log to a file, end on an error that the user can cure with one message and status 1.
 
     A programming error goes through with its traceback. Where the scheduler or a terminal ends it, what it has begun is cleaned up.
+
+    Args:
+        network: whether libraries of models may download; only what fetches weights says so.
     """
+    if not network:
+        weights.work_offline()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if threading.current_thread() is threading.main_thread():
             signal.signal(number, _end)

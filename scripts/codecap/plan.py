@@ -37,6 +37,7 @@ class Plan:
         systems: entries of `models` that take part.
         lanes: metrics of each scoring lane.
         problems: clips and systems that are left out, each with the reason and the way out.
+        humans: files of scores that people gave.
     """
 
     buckets: dict[str, list[Clip]]
@@ -47,6 +48,7 @@ class Plan:
     retries: Retries
     all_buckets: list[str]
     annotations_folder: Path
+    humans: list[str]
 
     def annotation_digests(self, bucket: str) -> list[str]:
         """For each clip of a shard, the digest of its approved annotation file ("none" without one)."""
@@ -79,6 +81,7 @@ def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES)
         retries=Retries(RETRIES),
         all_buckets=[f"{number:02d}" for number in range(config["buckets"])],
         annotations_folder=configuration.find(config["annotations_folder"]),
+        humans=human_files(config["humans"]),
     )
 
 
@@ -165,6 +168,22 @@ def offered(sources: Mapping[str, Any]) -> dict[str, list[str]]:
             except (FileNotFoundError, registry.Unavailable):
                 found[name] = []  # the job says what is wrong
     return found
+
+
+def human_files(folder: str | None) -> list[str]:
+    """Files of scores that people gave, in order; none where no folder is named.
+
+    Raises:
+        PlanError: there is no such folder.
+    """
+    if folder is None:
+        return []
+    found = configuration.find(folder)
+    if not found.is_dir():
+        raise PlanError(
+            f"humans: there is no folder {folder}; `codecap humans import` makes it, null means that there are no scores of people"
+        )
+    return sorted(str(path) for path in found.glob("*.jsonl"))
 
 
 def folder_digest(folder: str | Path) -> str:

@@ -163,7 +163,7 @@ class Annotation(Row):
 
 
 class Usage(Row):
-    """Tokens as the provider bills them."""
+    """Tokens as the provider bills them: `output` includes `reasoning`, the three inputs are apart."""
 
     input_uncached: int = 0
     input_cache_read: int = 0
@@ -272,6 +272,7 @@ class ObjectTracks(Row):
     key: str
     status: str
     tracks: list[ObjectTrack] = []
+    masks: Path | None = None  # what the boxes hold (see score/masks/kept.py), where the segmenter finds masks
     protocol: str = ""
     proxy: bool = False
 
@@ -307,6 +308,19 @@ class Score(Row):
         if value is not None and not abs(value) < float("inf"):
             raise ValueError("a score is a finite number or None")
         return value
+
+
+class HumanScore(Row):
+    """What a person gave one focal point of one render, by the judge's own criteria."""
+
+    system: str
+    clip_id: ClipId
+    focal_id: str = Field(min_length=1)
+    score: int = Field(ge=0, le=5)
+    rater: str = Field(min_length=1, max_length=80)
+    scored_at: str = ""  # ISO 8601
+    sheet: str = ""  # the scoring page that it comes from; empty: a table of another origin
+    shown: str = ""  # digest of what the person saw: clip, render and focal point; empty: not known
 
 
 R = TypeVar("R", bound=Row)

@@ -22,7 +22,8 @@ def codecap(*arguments, cwd=None) -> subprocess.CompletedProcess[str]:
 
 def test_help_names_every_command():
     told = codecap("--help").stdout
-    for command in ("ingest", "filter", "render", "score", "selftest", "doctor", "show", "bench", "store", "demo"):
+    own = ("ingest", "filter", "render", "score", "selftest", "doctor", "show", "bench", "store", "demo")
+    for command in (*own, "cost", "exchange", "humans", "weights"):
         assert command in told
 
 

@@ -99,11 +99,16 @@ def test_settings_of_unused_backends_change_nothing():
     assert choice.metric({"metrics": metrics}, "m").settings != before
 
 
-def test_a_backend_of_the_paper_that_is_not_there_gives_the_registrys_message():
+def test_every_backend_of_the_papers_protocol_is_there():
+    choice.check(config.load())
+
+
+def test_a_backend_that_is_not_there_gives_the_registrys_message():
+    made = config.load(overrides={"metrics": {"visual_similarity": {"encoder": "dinov9"}}})
     with pytest.raises(
-        registry.Unavailable, match=r"metrics.visual_similarity.encoder: no encoder called 'vjepa2_1'.*efficientnet"
+        registry.Unavailable, match=r"metrics.visual_similarity.encoder: no encoder called 'dinov9'.*efficientnet.*vjepa2_1"
     ):
-        choice.check(config.load())
+        choice.check(made)
 
 
 def test_an_entry_is_removed_by_giving_it_no_value(tmp_path):

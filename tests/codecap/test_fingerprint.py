@@ -68,6 +68,16 @@ def test_a_script_that_a_module_names_counts_for_it(package):
     assert digests()[1] == before[1]
 
 
+def test_a_prompt_that_a_module_names_counts_for_it(package, tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "PROMPTS", tmp_path)
+    (tmp_path / "judge.md").write_text("Judge it.")
+    edit(package / "score" / "kss.py", "def score", 'PROMPT = "judge.md"\n\n\ndef score')
+    before = digests()
+    (tmp_path / "judge.md").write_text("Judge it well.")
+    assert digests()[0] != before[0]
+    assert digests()[1] == before[1]
+
+
 def test_the_version_of_a_numeric_library_counts_for_those_who_import_it(package, monkeypatch):
     kss, mps = digests()
     monkeypatch.setattr(fingerprint, "_version", lambda name: "99.0")

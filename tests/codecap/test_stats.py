@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from codecap import stats
 
@@ -90,3 +91,29 @@ def test_correlations_by_hand():
     assert told.spearman == pytest.approx(1.0)
     assert stats.agreement([1, 2, 3, 4], [4, 3, 1, 2]).spearman == pytest.approx(1 - 6 * (9 + 1 + 4 + 4) / (4 * 15))
     assert stats.agreement([1, 1, 1], [1, 2, 3]) == (None, None)
+
+
+def test_intervals_of_correlations_are_those_of_a_plain_loop_over_scipy():
+    random = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(9), [1, 2, 3, 4, 5, 1, 2, 3, 4])
+    first = random.integers(0, 6, len(clusters)) * 20.0
+    second = np.clip(first + 20.0 * random.integers(-2, 3, len(clusters)), 0, 100)
+    found = stats.agreement_intervals(first, second, clusters, resamples=300, seed=8)
+    drawn = np.random.default_rng(8).integers(0, 9, (300, 9))
+    samples = [np.concatenate([np.flatnonzero(clusters == cluster) for cluster in row]) for row in drawn]
+    for interval, correlation in zip(found, (scipy.stats.pearsonr, scipy.stats.spearmanr), strict=True):
+        values = [correlation(first[sample], second[sample]).statistic for sample in samples]
+        assert interval == pytest.approx(np.percentile(values, [2.5, 97.5]))
+
+
+def test_draws_without_variation_have_no_correlation():
+    mostly_constant = stats.agreement_intervals([0, 0, 0, 100], [0, 100, 0, 100], [0, 1, 2, 3], resamples=500)
+    assert mostly_constant == (None, None)  # (3/4)^4 = 32 % of the draws lack the only value that differs
+    assert stats.agreement_intervals([0, 50, 100], [0, 50, 100], [0, 0, 0]) == (None, None)  # one cluster
+
+
+def test_a_mean_over_clusters_of_one_is_the_plain_bootstrap():
+    values = np.random.default_rng(2).random(20)
+    assert stats.clustered_mean(values, range(20), resamples=400) == pytest.approx(stats.bootstrap_mean(values, resamples=400))
+    doubled = stats.clustered_mean(np.repeat(values, 2), np.repeat(np.arange(20), 2), resamples=400)
+    assert doubled == pytest.approx(stats.bootstrap_mean(values, resamples=400))

@@ -1,6 +1,7 @@
 """What is computed again after a change: counted from the store's log."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -8,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from loopback import Loopback
 
 from codecap.config import PROJECT
 from codecap.records import read_clips, write_clips
@@ -82,6 +84,28 @@ def test_a_comment_re_runs_nothing_and_a_change_that_metrics_items_alone(demo, t
     run.finish("all")
     assert run.made() == unchanged  # the old items are still in the store
     assert run.tables() == demo.tables()
+
+
+def test_a_second_judge_renders_nothing_again_and_is_paid_once(demo, tmp_path):
+    """A hosted judge beside the demo's own: only its own numbers are made, and a run after an edit asks nothing."""
+    run = demo.copy(tmp_path)
+    before = run.made()
+    with Loopback(for_s=900) as server:
+        endpoint = {"api": "openai", "model": "second", "base_url": server.base_url()}
+        entry = {"module": "retention", "lane": "judge", "judge": "mllm", "judges": {"mllm": {"endpoint": endpoint}}}
+        run.configure(metrics={"retention_second": entry})
+        run.finish("all")
+        new = new_items(before, run.made())
+        assert set(stages(new)) == {"score/retention_second"}
+        assert set(new.values()) == {1}
+        assert stages(new)["score/retention_second"] == 4 * len(CLIPS)
+        paid = server.account.calls
+        assert paid == len(server.account.bodies) > 0
+        shutil.rmtree(tmp_path / "store" / "durable" / "score" / "retention_second")
+        run.finish("all", "--forcerun", "score_renders")
+        assert server.account.calls == paid
+    exact = {row["system"]: row for row in run.tables()["exact.csv"]}  # the demo's own judge is a stand-in, in the main table
+    assert {float(row["retention_second_overall"]) for row in exact.values()} == {80.0}
 
 
 def test_killed_at_three_stages_and_run_again(demo, tmp_path, workflow):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from codecap import registry
 from codecap.compare.comparison import Column, ComparisonError, Items
 from codecap.records import Score
+from codecap.score.engine.choice import module_of
 
 # The paper's own metrics in the order of its Table 1 and Table 3. They and their stand-ins never share a table.
 MAIN = ("visual_similarity", "object_iou", "retention")
@@ -31,19 +32,26 @@ class MetricInfo:
     items: Items = ""
 
 
-def describe(names: Iterable[str]) -> list[MetricInfo]:
+def describe(metrics: Mapping[str, Mapping[str, Any]]) -> list[MetricInfo]:
     """Ask the plugins of the configured metrics what they are.
+
+    An entry of another name than its module's (a second judge) says so in its label: "Retention (gemini)" of `retention_gemini`.
+
+    Args:
+        metrics: the config's entries, by name.
 
     Raises:
         registry.Unavailable: there is no such metric.
     """
     told = []
-    for name in names:
-        module = registry.load("score", name)
+    for name, entry in metrics.items():
+        plugin = module_of(name, entry)
+        module = registry.load("score", plugin)
+        label = module.LABEL if name == plugin else f"{module.LABEL} ({name.removeprefix(f'{plugin}_').replace('_', ' ')})"
         lowest, highest = (end if math.isfinite(end) else None for end in module.RANGE)
         needs = set(module.NEEDS)
         items: Items = "objects" if "tracks" in needs else "focal_points" if "annotation" in needs else ""
-        told.append(MetricInfo(name, module.LABEL, module.UNIT, lowest, highest, module.HIGHER_IS_BETTER, items))
+        told.append(MetricInfo(name, label, module.UNIT, lowest, highest, module.HIGHER_IS_BETTER, items))
     return told
 
 
@@ -113,11 +121,11 @@ def table_sets(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
 
     The main table is that of the paper's Table 1. If all of these are stand-ins, it holds the stand-ins, and the rest is a second
     table ("exact"); else they leave it ("stand_ins"). Columns beside the paper (a size, a lag), and those without a number yet, are
-    of neither kind and stay with the exact ones.
+    of neither kind and stay with the exact ones; a second judge is of either kind.
     """
-    paper = [column for column in columns if column.table != "beside" and (column.protocol or column.proxy)]
-    proxies = [column for column in paper if column.proxy]
-    if not proxies or len(proxies) == len(paper):
+    paper = [column for column in columns if (column.table != "beside" or column.items) and (column.protocol or column.proxy)]
+    proxies = [column for column in columns if column.proxy]
+    if not proxies or all(column.proxy for column in paper):
         return [("main", list(columns))]
     others = [column for column in columns if column not in proxies]
     fidelity = [column for column in paper if column.table == "main"]

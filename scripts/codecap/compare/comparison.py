@@ -158,6 +158,60 @@ class TaskEntry(Row):
     usage: Usage = Usage()
 
 
+class ScoreSet(Row):
+    """Retention scores of one judge, of one person, or of all persons together (the mean a focal point)."""
+
+    name: str  # the metric's entry; "people"; "rater 1", by the order of the names
+    label: str
+    protocol: str = ""
+    proxy: bool = False
+    points: int  # that it scored
+
+
+class Interval(Row):
+    """A number and its 95 % bootstrap interval over clips; None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class AgreementRow(Row):
+    """Two sets on the focal points that both scored: the means, and how they correlate."""
+
+    first: str
+    second: str
+    system: str | None  # None: all but floors and ceilings together
+    kind: Literal["dynamic", "static", "overall"]
+    level: Literal["point", "video"]  # a video's value is the mean over its points of that kind
+    n: int  # points or videos
+    clips: int  # that these are of
+    first_mean: Interval
+    second_mean: Interval
+    pearson: Interval
+    spearman: Interval
+    reason: str = ""  # why there is no correlation
+
+
+class VideoPair(Row):
+    """One video's values in two sets, over the points that both scored."""
+
+    first: str
+    second: str
+    system: str
+    clip_id: str
+    kind: Literal["dynamic", "static", "overall"]
+    first_value: float
+    second_value: float
+    points: int
+
+
+class Agreement(Row):
+    sets: list[ScoreSet]
+    rows: list[AgreementRow]
+    videos: list[VideoPair]
+
+
 class ClipEntry(Row):
     clip_id: str
     category: str
@@ -180,6 +234,7 @@ class Comparison(Row):
     differences: list[Difference]
     failures: list[FailureCount]
     tasks: list[TaskEntry]
+    agreement: Agreement | None = None  # where two sets of retention scores are there
     resamples: int
     problems: list[str] = Field(default_factory=list)  # of the configuration: what is left out of the run, and why
     notes: list[str] = Field(default_factory=list)  # what a reader must know before he believes a number

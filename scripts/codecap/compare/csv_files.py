@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from codecap.compare.comparison import Column, Comparison, Estimate, System, SystemRow
+from codecap.compare.comparison import Agreement, Column, Comparison, Estimate, Interval, System, SystemRow
 from codecap.records import Score, write_whole
 
 Cell = str | int | float | bool | None
@@ -27,6 +27,9 @@ def write_tables(
     write_csv(folder / "failures.csv", _failures(comparison))
     write_csv(folder / "against_best.csv", _against_best(comparison))
     write_csv(folder / "protocols.csv", _protocols(comparison))
+    if comparison.agreement is not None:
+        write_csv(folder / "agreement.csv", _agreement(comparison.agreement))
+        write_csv(folder / "agreement_videos.csv", [pair.model_dump() for pair in comparison.agreement.videos])
 
 
 def write_csv(path: Path, lines: Sequence[dict[str, Cell]]) -> None:
@@ -172,4 +175,25 @@ def _protocols(comparison: Comparison) -> list[dict[str, Cell]]:
             "protocol": column.protocol,
         }
         for column in comparison.columns
+    ]
+
+
+def _agreement(agreement: Agreement) -> list[dict[str, Cell]]:
+    """One line a pair of sets, system, level and kind; no system is all but floors and ceilings together.
+
+    A `reason` stands where there is no correlation.
+    """
+
+    def number(name: str, told: Interval) -> dict[str, Cell]:
+        return {name: told.value, f"{name}_low": told.low, f"{name}_high": told.high}
+
+    return [
+        {"first": row.first, "second": row.second, "system": row.system or "", "level": row.level, "kind": row.kind}
+        | {"n": row.n, "clips": row.clips}
+        | number("first_mean", row.first_mean)
+        | number("second_mean", row.second_mean)
+        | number("pearson", row.pearson)
+        | number("spearman", row.spearman)
+        | {"reason": row.reason}
+        for row in agreement.rows
     ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from codecap import stats
 from codecap.compare import csv_files
+from codecap.compare.agreement import Subject, agree
 from codecap.compare.columns import MetricInfo, columns_of, table_sets
 from codecap.compare.comparison import (
     CategoryRow,
@@ -25,7 +26,7 @@ from codecap.compare.comparison import (
     TaskEntry,
 )
 from codecap.compare.tasks import TaskRows, VideoValue, check_items, collect, entry_of, expected_items, video_value
-from codecap.records import CATEGORIES, Annotation, Caption, Clip, Outcome, Render, Score, write_record
+from codecap.records import CATEGORIES, Annotation, Caption, Clip, HumanScore, Outcome, Render, Score, write_record
 
 FEW_CLIPS = 20  # below it a percentile bootstrap covers clearly less than it says
 
@@ -41,6 +42,7 @@ def tabulate(
     renders: Iterable[Render],
     scores: Iterable[Score],
     out_dir: Path,
+    humans: Iterable[HumanScore] = (),
     problems: Sequence[str] = (),
     resamples: int = stats.RESAMPLES,
     seed: int = stats.SEED,
@@ -56,6 +58,7 @@ def tabulate(
         annotations: say which objects and focal points a video has, so that a failed one counts 0 in the right columns.
         captions, renders, scores: rows of all shards, in any order.
         out_dir: the folder to write.
+        humans: what people gave focal points; compared with the judges, in no other table.
         problems: of the configuration, for the reader: what is left out of this run, and why.
         resamples, seed: of the bootstrap.
 
@@ -81,6 +84,7 @@ def tabulate(
     entries = [entry_of(*place, task, values[place]) for place, task in tasks.items()]
     main = [_system_row(system, entries, columns, resamples, seed) for system in systems]
     categories = {clip.clip_id: clip.category for clip in clips}
+    agreement, left_out = agree(Subject.of(clips, annotated.values(), tasks, systems), metrics, humans, resamples, seed)
     comparison = Comparison(
         title=title,
         systems=systems,
@@ -91,9 +95,10 @@ def tabulate(
         differences=_differences(systems, main, entries, columns, resamples, seed),
         failures=_failures(systems, entries),
         tasks=entries,
+        agreement=agreement,
         resamples=resamples,
         problems=list(problems),
-        notes=_notes(clips, columns, main, annotated),
+        notes=[*_notes(clips, columns, main, annotated), *left_out],
     )
     csv_files.write_tables(out_dir / "tables", comparison, table_sets(columns), scores)
     write_record(out_dir / "comparison.json", comparison)

@@ -118,9 +118,9 @@ def render_caption(
     out_mp4: Path,
     settings: Mapping[str, Any] | RenderSettings = RenderSettings(),  # noqa: B008
 ) -> Certificate:
-    """The video of a caption on its reference's clock: a page is rendered, a video is passed through as it is.
+    """The video of a caption: a page is rendered on its reference's clock, a video is passed through as it is.
 
-    A video caption must be a canonical clip of the reference's frame count; another gives `render_crash` with the reason.
+    A video caption must be a canonical clip, of whatever length and size; what is none gives `render_crash` with the reason.
 
     Raises:
         ValueError: the caption is a text, or names no file.
@@ -170,11 +170,10 @@ def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
     try:
         info = probe(mp4)
         told |= {"frames": info.frames, "width_px": info.width_px, "height_px": info.height_px}
-        if info.frames != clip.frames:
-            reason = f"{info.frames} frames, not {clip.frames} as the reference"
-            return Certificate(outcome=Outcome.RENDER_CRASH, detail=reason, **told)
         tally = FrameTally()
-        for _, rgb in read_frames(mp4):
+        for number, (index, rgb) in enumerate(read_frames(mp4)):
+            if index != number:
+                raise VideoError(f"{mp4}: frame {number} is shown at {index}/24 s; run `codecap ingest` on it first")
             tally.add(rgb)
     except VideoError as error:
         return Certificate(outcome=Outcome.RENDER_CRASH, detail=f"not a canonical video: {error}", **told)
@@ -187,12 +186,13 @@ def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise InfraError(f"{out_mp4}: cannot be written: {error.strerror}") from error
+    other = [f"{info.frames} frames, the reference has {clip.frames}"] if info.frames != clip.frames else []
     return Certificate(
         outcome=Outcome.OK,
         frames_sha256=tally.sha256,
         mp4_sha256=file_sha256(out_mp4),
         unique_frame_ratio=tally.unique_ratio,
         blank_frames=tally.blank_frames,
-        flags=tally.flags,
+        flags=[*other, *tally.flags],
         **told,
     )

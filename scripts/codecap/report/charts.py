@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codecap.compare.comparison import CategoryRow, Column, Comparison, Estimate, System
+from codecap.compare.comparison import CategoryRow, Column, Comparison, Estimate, System, VideoPair
 from codecap.report.pages import place_on_scale, told
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TOP = 140, 180, 46, 22, 8
 WIDTH = LABEL_WIDTH + PLOT_WIDTH + VALUE_WIDTH
 LABEL_LETTERS = 21
+SCATTER_LEFT, SCATTER_TOP, SCATTER_SIDE, SCATTER_BELOW = 46, 10, 300, 42
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,48 @@ class Plot:
     unit: str
     proxy: bool
     panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One video in a scatter plot; its colour is its system's number."""
+
+    x: float
+    y: float
+    colour: int
+    hollow: bool
+    title: str
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Videos' values in two sets of scores, both from 0 to 100; ticks are (place along the axis, text)."""
+
+    dots: list[Dot]
+    ticks: list[tuple[float, float, str]]  # x of the first axis, y of the second, text
+    labels: tuple[str, str]
+    left: int = SCATTER_LEFT
+    top: int = SCATTER_TOP
+    side: int = SCATTER_SIDE
+    width: int = SCATTER_LEFT + SCATTER_SIDE + 12
+    height: int = SCATTER_TOP + SCATTER_SIDE + SCATTER_BELOW
+
+
+def scatter(pairs: Sequence[VideoPair], systems: Sequence[System], labels: tuple[str, str]) -> Scatter:
+    """A dot a video: the first set's value to the right, the second's upwards. Floors and ceilings are hollow."""
+    numbers = {system.name: number for number, system in enumerate(systems)}
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return round(SCATTER_LEFT + SCATTER_SIDE * x / 100, 2), round(SCATTER_TOP + SCATTER_SIDE * (1 - y / 100), 2)
+
+    dots = []
+    for pair in pairs:
+        system = systems[numbers[pair.system]]
+        x, y = place(pair.first_value, pair.second_value)
+        title = f"{system.heading}, {pair.clip_id}: {told(pair.first_value)} and {told(pair.second_value)}, {pair.points} points"
+        dots.append(Dot(x, y, numbers[pair.system], system.group in ("floor", "ceiling"), title))
+    ticks = [(*place(value, value), str(value)) for value in (0, 20, 40, 60, 80, 100)]
+    return Scatter(dots, ticks, labels)
 
 
 def scale_of(column: Column, cells: Sequence[Estimate]) -> tuple[float, float]:

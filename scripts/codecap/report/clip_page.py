@@ -51,12 +51,14 @@ def player_data(
     annotation: Annotation | None,
     tracks: Mapping[str, ObjectTracks],
     sources: Mapping[str, str],
+    masks: Mapping[str, str],
 ) -> dict[str, Any]:
     """What the page's script needs.
 
     Args:
         tracks: by system.
         sources: path of each system's video from the page, for those that have one.
+        masks: path of the script with a system's masks, likewise.
     """
     objects = annotation.objects if annotation else []
     return {
@@ -71,6 +73,7 @@ def player_data(
             for system in sources
             if system in tracks
         },
+        "masks": {system: script for system, script in masks.items() if system in sources},
     }
 
 
@@ -82,13 +85,14 @@ def context(
     tracks: Mapping[str, ObjectTracks],
     sources: Mapping[str, str],
     pages: Mapping[str, str],
+    masks: Mapping[str, str],
     neighbours: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     """All that the template of a clip's page names.
 
     Args:
         entries: the clip's tasks, in the order of the systems.
-        sources, pages: paths from the page to a system's video and to its page's source, where there are such.
+        sources, pages, masks: paths from the page to a system's video, its page's source and its masks, where there are such.
         neighbours: ids of the clips before and after it.
     """
     systems = {system.name: system for system in comparison.systems}
@@ -107,7 +111,7 @@ def context(
         "sources": sources,
         "pages": pages,
         "shown": set(playable[:SHOWN_AT_FIRST]),
-        "player": player_data(clip, annotation, tracks, sources),
+        "player": player_data(clip, annotation, tracks, sources, masks),
         "track_status": _track_status(tracks),
         "object_columns": by_object,
         "point_columns": list(by_point.values()),

@@ -12,6 +12,7 @@ from codecap.compare.columns import table_sets
 from codecap.compare.comparison import GROUPS, Column, Comparison, Estimate, SystemRow
 from codecap.compare.tables import best_of
 from codecap.records import Outcome
+from codecap.report.agreement_section import pair_views
 from codecap.report.charts import plots, scale_of
 from codecap.report.pages import place_on_scale, told
 
@@ -52,6 +53,7 @@ def context(comparison: Comparison) -> dict[str, Any]:
         "comparison": comparison,
         "boards": _boards(comparison),
         "plots": plots(comparison),
+        "pairs": pair_views(comparison),
         "failures": _failures(comparison),
         "protocols": _protocols(comparison),
         "gallery": _gallery(comparison),

@@ -10,8 +10,9 @@ from pathlib import Path
 from jinja2 import Environment
 
 from codecap.compare.comparison import ClipEntry, Comparison, ComparisonError, TaskEntry
-from codecap.records import Annotation
+from codecap.records import Annotation, ObjectTracks
 from codecap.report import clip_page, index_page, media
+from codecap.report.mask_files import place_masks
 from codecap.report.pages import RESOURCES, environment, write_page
 from codecap.report.track_files import TrackFiles
 from codecap.video import VideoError
@@ -86,7 +87,9 @@ def _clip_pages(
     ids = [clip.clip_id for clip in comparison.clips]
     unreadable = {}
     for place, clip in enumerate(comparison.clips):
+        found = tracks.of_clip(clip.clip_id)
         sources, pages = _place_media(draft, clip, entries[clip.clip_id])
+        masks = _place_masks(draft, clip, found)
         try:
             media.still(clip.mp4, clip.frames, draft / "assets" / "stills" / f"{clip.clip_id}.jpg")
         except VideoError as error:
@@ -96,13 +99,24 @@ def _clip_pages(
             clip,
             annotations.get(clip.clip_id),
             entries[clip.clip_id],
-            tracks.of_clip(clip.clip_id),
+            found,
             sources,
             pages,
+            masks,
             (ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None),
         )
         write_page(draft / "clips" / f"{clip.clip_id}.html", made, "clip.html.j2", context)
     return unreadable
+
+
+def _place_masks(draft: Path, clip: ClipEntry, tracks: Mapping[str, ObjectTracks]) -> dict[str, str]:
+    """Scripts of masks of a clip; paths from `clips/`, by system, for those that have masks."""
+    scripts = {}
+    for system, found in tracks.items():
+        name = f"system-{media.file_stem(system)}.masks.js"
+        if place_masks(found, draft / "media" / clip.clip_id / name):
+            scripts[system] = f"../media/{clip.clip_id}/{name}"
+    return scripts
 
 
 def _place_media(draft: Path, clip: ClipEntry, entries: list[TaskEntry]) -> tuple[dict[str, str], dict[str, str]]:

@@ -10,6 +10,8 @@ A metric's module has:
     UNIT, RANGE          unit ("" when it has none) and (lowest, highest) value, infinite where there is no end
     HIGHER_IS_BETTER     None for a number that only describes; a failed task is 0 only where it is True
     NEEDS                what determines its value beside the two videos: some of "annotation", "tracks", "page"
+    CLOCK                what its watcher sees of a candidate of another length than its reference (see `Metric.watch_candidate`):
+                         "reference" (as when it is not said), "own", or "shots"
     Settings             a record of its settings, with their defaults; unknown ones are refused
     load(settings)       the `Metric`; called once a shard, and only when something has to be computed
 """
@@ -61,6 +63,8 @@ class Task:
     annotation: Annotation | None = None
     tracks: ObjectTracks | None = None  # the reference's objects as found in the candidate
     page: Path | None = None  # the HTML, when the candidate is a code caption
+    frames: int = 0  # of the candidate
+    segments: Shots | None = None  # of a candidate of another length: for each shot its part, where a metric goes by shots
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,14 @@ class Metric(Protocol):
         ...
 
     def watch_candidate(self, clip: Clip, shots: Shots, reference: Description) -> Watcher | None:
-        """A watcher for a candidate. It sees exactly `clip.frames` frames of the reference's size: the frame on screen at the
-        same instant, resized if need be; black after the candidate's end."""
+        """A watcher for a candidate. It sees exactly `clip.frames` frames of the reference's size, resized if need be: the frame on
+        screen at the same instant; black after the candidate's end.
+
+        Where the candidate has another length, and the metric's CLOCK is not "reference", `clip.frames` is the candidate's own
+        count, and its own frames are seen. With "own", `shots` is one that spans them; with "shots", it has for each of the
+        reference's shots, in order, the segment of the candidate that stands for it. None is empty, but where there are more
+        shots than frames, several have the same frame.
+        """
         ...
 
     def compare(self, reference: Description, candidate: Description, task: Task) -> list[Measurement]:

@@ -23,6 +23,7 @@ UNIT = ""
 RANGE = (-1.0, 1.0)
 HIGHER_IS_BETTER = True
 NEEDS: tuple[str, ...] = ()
+CLOCK = "shots"
 
 
 class Settings(Row):
@@ -56,7 +57,10 @@ class Appearance:
         return FrameEmbeddings(self.encoder, [evenly_spaced(start, stop, self.frames_per_shot) for start, stop in shots])
 
     def watch_candidate(self, clip: Clip, shots: Shots, reference: Description) -> FrameEmbeddings:  # noqa: ARG002
-        return self.watch_reference(clip, shots)
+        """As many frames of each segment as its shot has given."""
+        counts = np.bincount(reference["shot_of"], minlength=len(shots))
+        pairs = zip(shots, counts, strict=True)
+        return FrameEmbeddings(self.encoder, [spread(start, stop, int(count)) for (start, stop), count in pairs])
 
     def compare(self, reference: Description, candidate: Description, task: Task) -> list[Measurement]:  # noqa: ARG002
         alike = cosines(reference["embeddings"], candidate["embeddings"])
@@ -90,6 +94,13 @@ def evenly_spaced(start: int, stop: int, count: int) -> list[int]:
     >>> evenly_spaced(10, 18, 4), evenly_spaced(0, 3, 8), evenly_spaced(5, 6, 8)
     ([11, 13, 15, 17], [0, 1, 2], [5])
     """
-    length = stop - start
-    count = min(count, length)
-    return [start + int((k + 0.5) * length / count) for k in range(count)]
+    return spread(start, stop, min(count, stop - start))
+
+
+def spread(start: int, stop: int, count: int) -> list[int]:
+    """The middle frames of exactly `count` equal parts of `[start, stop)`; some more than once where there are fewer frames.
+
+    >>> spread(10, 12, 4)
+    [10, 10, 11, 11]
+    """
+    return [start + int((k + 0.5) * (stop - start) / count) for k in range(count)]

@@ -21,6 +21,7 @@ UNIT = ""
 RANGE = (-1.0, 1.0)
 HIGHER_IS_BETTER = True
 NEEDS: tuple[str, ...] = ()
+CLOCK = "shots"
 
 TRUNCATE = 3.5  # the window reaches this many standard deviations: 11 px wide at sigma 1.5, as in the paper
 STRIP_PX = 128  # rows that are worked at a time, so that a large picture takes little memory
@@ -89,9 +90,10 @@ class MidpointSimilarity:
         self._values = np.full(len(frames), np.nan)
 
     def see(self, frame: int, rgb: np.ndarray) -> None:
-        shot = self.frames.index(frame)
-        kept = cv2.cvtColor(cv2.imdecode(self._reference[f"shot_{shot}"], cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
-        self._values[shot] = ssim(kept, rgb, self._sigma_px)
+        for shot, midpoint_frame in enumerate(self.frames):
+            if midpoint_frame == frame:
+                kept = cv2.cvtColor(cv2.imdecode(self._reference[f"shot_{shot}"], cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+                self._values[shot] = ssim(kept, rgb, self._sigma_px)
 
     def result(self) -> Description:
         return {"ssim": self._values}

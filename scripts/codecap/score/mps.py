@@ -7,7 +7,8 @@ detail, for each point and step with displacements `d`, `d'` in units of the fra
     both move 0.5 (1 + cos(d, d')) / 2 + 0.5 (1 - | |d| - |d'| | / (|d| + |d'|))
 
 `mps` is the mean where both move, `mps_strict` where at least one does, with 0 where only one does. Points are seeded on the
-reference at the start of each shot and every second after it, and followed in both videos from the same places.
+reference at the start of each shot and every second after it, and followed in both videos from the same places. Where a shot's
+match has another length, both are brought to the same steps: of the longer one as many frames, evenly spaced, as the other has.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ UNIT = ""
 RANGE = (0.0, 1.0)
 HIGHER_IS_BETTER = True
 NEEDS: tuple[str, ...] = ()
+CLOCK = "shots"
 
 STRICT = "mps_strict"
 
@@ -64,18 +66,24 @@ class MotionPatternSimilarity:
         self.protocol = f"MPS, moving > {settings.moving}, seeds every {settings.seed_every_s:g} s, {tracker.protocol}"
 
     def watch_reference(self, clip: Clip, shots: Shots) -> Tracks:  # noqa: ARG002
-        return Tracks(self.tracker, windows(shots, self.settings.seed_every_s), seeds=None)
+        spans = windows(shots, self.settings.seed_every_s)
+        return Tracks(self.tracker, [list(range(first, last + 1)) for _, first, last in spans], seeds=None, windows=spans)
 
     def watch_candidate(self, clip: Clip, shots: Shots, reference: Description) -> Tracks:  # noqa: ARG002
-        return Tracks(self.tracker, windows(shots, self.settings.seed_every_s), seeds=reference)
+        """`shots` are those of the reference, or the segments that stand for them."""
+        steps = same_steps([tuple(window) for window in reference["windows"].tolist()], shots)
+        return Tracks(self.tracker, [own for _, own in steps], seeds=reference)
 
     def compare(self, reference: Description, candidate: Description, task: Task) -> list[Measurement]:
         """Both columns; a shot without a point that counts is left out, and `detail` says how many were."""
         width_px, height_px = task.clip.width_px, task.clip.height_px
         unit = np.array([width_px, height_px]) / np.hypot(width_px, height_px)
         shots: dict[int, Agreement] = {}
-        for number, (shot, _, _) in enumerate(windows(task.shots, self.settings.seed_every_s)):
-            tracks, valid = reference[f"tracks_{number}"], reference[f"valid_{number}"]
+        spans = windows(task.shots, self.settings.seed_every_s)
+        steps = same_steps(spans, task.shots if task.segments is None else task.segments)
+        for number, ((shot, first, _), (frames, _)) in enumerate(zip(spans, steps, strict=True)):
+            shown = np.array(frames) - first
+            tracks, valid = reference[f"tracks_{number}"][shown], reference[f"valid_{number}"][shown]
             other_tracks, other_valid = candidate[f"tracks_{number}"], candidate[f"valid_{number}"]
             agreed = agreement(
                 np.diff(tracks, axis=0) * unit,
@@ -91,38 +99,42 @@ class MotionPatternSimilarity:
 
 
 class Tracks:
-    """Watcher: follows points window by window, so that it never holds more frames than one window has.
+    """Watcher: follows points span by span, so that it never holds more frames than one span has.
 
-    Keeps, for each window `n`, float32 `tracks_n` `(frames, points, 2)`, xy in units of the frame's width and height, and bool
-    `valid_n` `(frames, points)`. The reference's first positions are its seeds.
+    Keeps, for each span `n`, float32 `tracks_n` `(frames, points, 2)`, xy in units of the frame's width and height, and bool
+    `valid_n` `(frames, points)`. The reference's first positions are its seeds, and int32 `windows`
+    `(spans, 3)` says what its spans are.
 
     Args:
+        spans: the frames of each span in order; a span may begin with the frame that ends the one before it.
         seeds: the reference's tracks, whose seeds are followed; None to take new ones.
+        windows: of the reference, see `windows`; None for a candidate.
     """
 
-    wanted = None
-
-    def __init__(self, tracker: Tracker, windows: list[tuple[int, int, int]], seeds: Description | None) -> None:
+    def __init__(
+        self, tracker: Tracker, spans: list[list[int]], seeds: Description | None, windows: list[tuple[int, int, int]] | None = None
+    ) -> None:
         self.tracker = tracker
-        self.windows = windows
+        self.spans = spans
         self.seeds = seeds
+        self.wanted = {frame for span in spans for frame in span}
         self._number = 0
-        self._held: list[np.ndarray] = []
-        self._kept: Description = {}
+        self._held: dict[int, np.ndarray] = {}
+        self._kept: Description = {} if windows is None else {"windows": np.array(windows, np.int32)}
 
     def see(self, frame: int, rgb: np.ndarray) -> None:
-        prepared = self.tracker.prepare(rgb)
-        self._held.append(prepared)
-        _, _, last = self.windows[self._number]
-        if frame == last:
+        self._held[frame] = self.tracker.prepare(rgb)
+        while self._number < len(self.spans) and self.spans[self._number][-1] == frame:
             self._follow()
-            starts_next = self._number < len(self.windows) and self.windows[self._number][1] == frame
-            self._held = [prepared] if starts_next else []
+        if self._number < len(self.spans):
+            first = self.spans[self._number][0]
+            self._held = {number: prepared for number, prepared in self._held.items() if number >= first}
 
     def _follow(self) -> None:
         number = self._number
-        points = self.seeds[f"tracks_{number}"][0] if self.seeds is not None else self.tracker.seed(self._held[0])
-        tracks, valid = self.tracker.track(self._held, points)
+        frames = [self._held[frame] for frame in self.spans[number]]
+        points = self.seeds[f"tracks_{number}"][0] if self.seeds is not None else self.tracker.seed(frames[0])
+        tracks, valid = self.tracker.track(frames, points)
         self._kept[f"tracks_{number}"], self._kept[f"valid_{number}"] = tracks.astype(np.float32), valid
         self._number += 1
 
@@ -155,6 +167,46 @@ def windows(shots: Shots, every_s: float) -> list[tuple[int, int, int]]:
         firsts = range(start, max(stop - 1, start + 1), length)
         spans += [(shot, first, min(first + length, stop - 1)) for first in firsts]
     return spans
+
+
+def same_steps(windows: list[tuple[int, int, int]], segments: Shots) -> list[tuple[list[int], list[int]]]:
+    """For each window the frames of the reference, and those of the candidate, between which displacements are compared.
+
+    A frame in the middle of its share of a shot is matched with the frame on screen at the same share of the segment. Between the
+    matches of a window's ends as many frames are taken, evenly, as the shorter side has; a single frame of the candidate stands
+    still for as long as the reference has frames. With the shots themselves as `segments`, all frames are taken.
+
+    >>> same_steps([(0, 0, 4)], [(10, 13)])
+    [([0, 2, 4], [10, 11, 12])]
+    >>> same_steps([(0, 0, 2)], [(0, 5)])
+    [([0, 1, 2], [0, 2, 4])]
+    >>> same_steps([(0, 0, 2)], [(7, 8)])
+    [([0, 1, 2], [7, 7, 7])]
+    """
+    starts, stops = {}, {}
+    for shot, first, last in windows:
+        starts.setdefault(shot, first)
+        stops[shot] = last + 1
+    steps = []
+    for shot, first, last in windows:
+        start, stop = segments[shot]
+
+        def match(frame: int, shot: int = shot, start: int = start, stop: int = stop) -> int:
+            return start + int((frame - starts[shot] + 0.5) * (stop - start) / (stops[shot] - starts[shot]))
+
+        own_first, own_last = match(first), match(last)
+        count = (min(last - first, own_last - own_first) or last - first) + 1
+        steps.append((_evenly(first, last, count), _evenly(own_first, own_last, count)))
+    return steps
+
+
+def _evenly(first: int, last: int, count: int) -> list[int]:
+    """`count` frames from `first` on, evenly spread to `last`.
+
+    >>> _evenly(0, 4, 3), _evenly(3, 9, 1)
+    ([0, 2, 4], [3])
+    """
+    return [first + round(k * (last - first) / max(count - 1, 1)) for k in range(count)]
 
 
 def agreement(first: np.ndarray, second: np.ndarray, valid: np.ndarray, moving: float) -> Agreement:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from codecap import registry
-from codecap.records import Annotation, Box, Clip, FocalPoint, Row
+from codecap.records import Clip, FocalPoint, Row
 from codecap.score import Description, Measurement, Shots, Task, Unscored, Watcher
-from codecap.score.judges import Judge
+from codecap.score.judges import Judge, Judgement
 
 NAME = "retention"
 LABEL = "Retention"
@@ -48,28 +48,25 @@ class Retention:
         self.proxy = judge.proxy
         self.protocol = f"0-5 x {WORTH}, {judge.protocol}"
 
-    def watch_reference(self, clip: Clip, shots: Shots) -> Watcher:  # noqa: ARG002
+    def watch_reference(self, clip: Clip, shots: Shots) -> Watcher | None:  # noqa: ARG002
         return self.judge.watch(clip)
 
-    def watch_candidate(self, clip: Clip, shots: Shots, reference: Description) -> Watcher:  # noqa: ARG002
+    def watch_candidate(self, clip: Clip, shots: Shots, reference: Description) -> Watcher | None:  # noqa: ARG002
         return self.judge.watch(clip)
 
     def compare(self, reference: Description, candidate: Description, task: Task) -> list[Measurement]:
         if task.annotation is None or not task.annotation.focal_points:
             raise Unscored("the clip has no annotated focal points")
-        return [self._measure(point, task.annotation, task.clip, reference, candidate) for point in task.annotation.focal_points]
-
-    def _measure(
-        self, point: FocalPoint, annotation: Annotation, clip: Clip, reference: Description, candidate: Description
-    ) -> Measurement:
-        boxes = boxes_of(point, annotation)
-        try:
-            score, evidence = self.judge.judge(point, boxes, clip, reference, candidate)
-        except Unscored as why:
-            return Measurement(None, item=point.focal_id, kind=point.kind, detail=str(why))
-        return Measurement(float(score * WORTH), item=point.focal_id, kind=point.kind, detail=evidence)
+        points = task.annotation.focal_points
+        judged = self.judge.judge(points, task, reference, candidate)
+        return [measurement_of(point, judgement) for point, judgement in zip(points, judged, strict=True)]
 
 
-def boxes_of(point: FocalPoint, annotation: Annotation) -> list[list[Box | None]]:
-    """Boxes, one a frame, of each object that a focal point speaks of; none when it names none."""
-    return [thing.boxes_xyxy for thing in annotation.objects if thing.name in point.objects]
+def measurement_of(point: FocalPoint, judgement: Judgement) -> Measurement:
+    """A judgement as a row; where the judge was asked several times, `detail` begins with what it gave and their spread."""
+    value = None if judgement.points is None else float(judgement.points * WORTH)
+    detail = judgement.evidence
+    if len(judgement.given) > 1:
+        spread = max(judgement.given) - min(judgement.given)
+        detail = f"points {', '.join(str(points) for points in judgement.given)}, spread {spread}: {detail}"
+    return Measurement(value, item=point.focal_id, kind=point.kind, detail=detail)

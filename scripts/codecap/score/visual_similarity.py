@@ -23,6 +23,7 @@ UNIT = ""
 RANGE = (-1.0, 1.0)
 HIGHER_IS_BETTER = True
 NEEDS: tuple[str, ...] = ()
+CLOCK = "own"
 
 
 class Settings(Row):

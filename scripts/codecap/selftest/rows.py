@@ -17,7 +17,7 @@ from codecap.selftest import fitness
 from codecap.selftest.bench import Bench, mean
 
 EXACT = 1e-6
-BESIDE = ("lag", "unique_frames", "code_size")  # metrics that do not say how alike two videos are
+BESIDE = ("lag", "unique_frames", "code_size", "code_tokens")  # metrics that do not say how alike two videos are
 SHIFTS = (0.01, 0.02, 0.04, 0.08, 0.16)  # of the width
 OPENING_S = 3.0  # of each clip, that is shifted
 DELAYS_S = (0.1, 0.25, 0.5, 1.0)

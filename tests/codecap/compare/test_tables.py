@@ -259,7 +259,7 @@ def test_columns_stand_in_the_papers_order_and_second_columns_beside_their_metri
 
 
 def test_every_configured_metric_describes_itself() -> None:
-    told = {info.name: info for info in describe(["visual_similarity", "retention", "lag", "code_size"])}
+    told = {info.name: info for info in describe({key: {} for key in ("visual_similarity", "retention", "lag", "code_size")})}
     assert (told["visual_similarity"].items, told["retention"].items) == ("", "focal_points")
     assert told["lag"].higher_is_better is None  # best at 0: the earliest is not the best
     assert told["code_size"].highest is None

@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -207,11 +208,28 @@ def test_a_video_caption_is_passed_through(tmp_path):
     assert (tmp_path / "deep" / "out.mp4").read_bytes() == clip.mp4.read_bytes()
 
 
-def test_a_video_caption_of_another_length_or_no_video_fails_with_the_reason(tmp_path):
+@pytest.mark.parametrize("levels", [[10, 20], [10, 20, 30, 40, 50]])
+def test_a_video_caption_of_another_length_is_passed_through_with_its_own_frames(tmp_path, levels):
     clip = clip_of(tmp_path / "clip.mp4", [10, 20, 30])
-    clip_of(tmp_path / "short.mp4", [10, 20])
+    other = clip_of(tmp_path / "other.mp4", levels)
+    certificate = render_caption(caption_of(kind="video", mp4=other.mp4), clip, tmp_path / "out.mp4")
+    assert (certificate.outcome, certificate.frames) == (Outcome.OK, len(levels))
+    assert f"{len(levels)} frames, the reference has 3" in certificate.flags
+    assert (tmp_path / "out.mp4").read_bytes() == other.mp4.read_bytes()
+
+
+def test_a_video_caption_that_is_no_canonical_clip_fails_with_the_reason(tmp_path):
+    clip = clip_of(tmp_path / "clip.mp4", [10, 20, 30])
     (tmp_path / "text.mp4").write_text("no video")
-    for name, reason in (("short", "2 frames, not 3"), ("text", "not a canonical video")):
+    with av.open(str(tmp_path / "slow.mp4"), "w") as container:
+        stream = container.add_stream("libx264", rate=12)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for _ in range(3):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), format="rgb24")))
+        container.mux(stream.encode(None))
+    short = clip_of(tmp_path / "cut.mp4", [10, 20, 30]).mp4
+    short.write_bytes(short.read_bytes()[:-40])
+    for name, reason in (("text", "not a canonical video"), ("slow", "12 fps, not 24"), ("cut", "not a canonical video")):
         caption = caption_of(kind="video", mp4=tmp_path / f"{name}.mp4")
         certificate = render_caption(caption, clip, tmp_path / "out.mp4")
         assert certificate.outcome == Outcome.RENDER_CRASH

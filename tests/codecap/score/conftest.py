@@ -46,14 +46,17 @@ def measure() -> Callable[..., list[Measurement]]:
         annotation: Annotation | None = None,
         certificate: Certificate | None = None,
         page: Path | None = None,
+        segments: list[tuple[int, int]] | None = None,
     ) -> list[Measurement]:
+        """`segments`: of a candidate of another length, whose own frames are seen then."""
         height_px, width_px = reference[0].shape[:2]
         clip = clip_of(len(reference), width_px, height_px)
         shots = shots or [(0, len(reference))]
         kept = feed(metric.watch_reference(clip, shots), reference)
-        found = feed(metric.watch_candidate(clip, shots, kept), candidate)
+        own = clip.model_copy(update={"frames": len(candidate)})
+        found = feed(metric.watch_candidate(own, segments or shots, kept), candidate)
         render = Render(system="s", clip_id=clip.clip_id, key="k", outcome=Outcome.OK, certificate=certificate)
-        return metric.compare(kept, found, Task(clip, render, shots, annotation=annotation, page=page))
+        return metric.compare(kept, found, Task(clip, render, shots, annotation=annotation, page=page, segments=segments))
 
     return run
 

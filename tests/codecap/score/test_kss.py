@@ -66,3 +66,19 @@ def test_only_midpoints_count_and_shots_weigh_the_same(measure):
 def test_a_video_of_one_frame_equals_itself(measure, textured):
     picture = textured(64, 64)
     assert measure(kss.load({}), [picture], [picture])[0].value == pytest.approx(1.0, abs=1e-9)
+
+
+def test_midpoints_of_matches_of_other_lengths(measure):
+    """Shots of 4 and 2 frames, matches of 2 and 5: midpoints 1 and 2 + 2 = 4 of the candidate. Both shots are static."""
+    reference = [flat(50)] * 4 + [flat(90)] * 2
+    candidate = [flat(0), flat(50), flat(0), flat(0), flat(100), flat(0), flat(0)]
+    c1 = (0.01 * 255) ** 2
+    by_hand = (1 + (2 * 90 * 100 + c1) / (90**2 + 100**2 + c1)) / 2
+    (found,) = measure(kss.load({}), reference, candidate, shots=[(0, 4), (4, 6)], segments=[(0, 2), (2, 7)])
+    assert found.value == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_two_shots_that_share_their_one_frame(measure):
+    c1 = (0.01 * 255) ** 2
+    (found,) = measure(kss.load({}), [flat(50), flat(90)], [flat(50)], shots=[(0, 1), (1, 2)], segments=[(0, 1), (0, 1)])
+    assert found.value == pytest.approx((1 + (2 * 50 * 90 + c1) / (50**2 + 90**2 + c1)) / 2, abs=1e-6)

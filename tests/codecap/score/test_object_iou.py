@@ -68,3 +68,27 @@ def test_a_candidate_of_another_size_is_compared_in_the_references_pixels(tmp_pa
     objects = [AnnotatedObject(name="ball", boxes_xyxy=[WHOLE] * 3)]
     tracks = [ObjectTrack(name="ball", status="found", boxes_xyxy=[(0.0, 0.0, 40.0, 40.0)] * 3)]
     assert compare(objects, tracks, mp4=tmp_path / "double.mp4")[0].value == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(
+    ("reference", "found", "by_hand"),
+    [
+        ([WHOLE] * 3, [None] * 3, 0.0),  # absent from the candidate
+        ([WHOLE, None, None], [None, WHOLE, WHOLE], 0.0),  # never at the same time
+        ([WHOLE, WHOLE, None], [None, WHOLE, WHOLE], 100 / 3),  # one frame of three is right
+        ([WHOLE] * 3, [WHOLE], 100 / 3),  # a video that ends early
+        ([WHOLE] * 3, [], 0.0),  # a track without any frame
+        ([WHOLE, None, None], [WHOLE, None, None, WHOLE], 100.0),  # what lies after the clip's end does not count
+        ([None, WHOLE, None], [None, HALF, None], 50.0),  # one frame, half of it
+    ],
+)
+def test_an_object_by_hand(reference, found, by_hand):
+    objects = [AnnotatedObject(name="ball", visible_s=[], boxes_xyxy=reference)]  # boxes count, not the intervals
+    (row,) = compare(objects, [ObjectTrack(name="ball", status="found", boxes_xyxy=found)])
+    assert row.value == pytest.approx(by_hand)
+
+
+def test_an_object_of_the_candidate_alone_has_no_row():
+    objects = [AnnotatedObject(name="ball", boxes_xyxy=[WHOLE] * 3)]
+    tracks = [ObjectTrack(name=name, status="found", boxes_xyxy=[WHOLE] * 3) for name in ("ghost", "ball")]
+    assert [(row.item, row.value) for row in compare(objects, tracks)] == [("ball", pytest.approx(100.0))]

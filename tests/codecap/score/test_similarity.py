@@ -40,6 +40,30 @@ def test_appearance_weighs_shots_not_frames(measure):
     assert found.value == pytest.approx((0.5 + 1) / 2, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("shots", "segments", "by_hand"),
+    [
+        ([(0, 4)], [(0, 2)], (1 + 1 + 0.5 + 0.5) / 4),  # shorter: each of its frames stands for two
+        ([(0, 2)], [(0, 4)], 1.0),  # longer: frames 1 and 3 of it
+        ([(0, 1)], [(0, 4)], 0.5),  # a shot of one frame: frame 2
+        ([(0, 4), (4, 5)], [(0, 2), (2, 3)], ((1 + 1 + 0.5 + 0.5) / 4 + 1) / 2),
+        ([(0, 2), (2, 4)], [(0, 1), (0, 1)], 1.0),  # more shots than frames
+    ],
+)
+def test_appearance_of_matches_of_other_lengths(measure, shots, segments, by_hand):
+    """The reference is at 0 degrees throughout; the candidate at 0, 60, 0 and so on, or as long as it is asked for."""
+    candidates = {2: (0, 60), 4: (60, 0, 60, 0), 3: (0, 60, 0), 1: (0,)}
+    candidate = levels(*candidates[segments[-1][1]])
+    reference = levels(*[0] * shots[-1][1])
+    (found,) = measure(appearance.Appearance(Levels(), 8), reference, candidate, shots=shots, segments=segments)
+    assert found.value == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_a_static_shot_is_as_alike_as_its_picture(measure):
+    (found,) = measure(appearance.Appearance(Levels(), 8), levels(*[10] * 30), levels(*[70] * 30))
+    assert found.value == pytest.approx(0.5, abs=1e-6)
+
+
 @pytest.mark.parametrize(("start", "stop", "count"), [(0, 100, 8), (40, 43, 8), (7, 8, 8), (0, 9, 8)])
 def test_pairs_are_evenly_spaced_inside_the_shot(start, stop, count):
     frames = appearance.evenly_spaced(start, stop, count)

@@ -12,7 +12,10 @@ class Encoder(Protocol):
     proxy: bool
 
     def prepare(self, rgb: np.ndarray) -> np.ndarray:
-        """Preprocess one frame, uint8 RGB `(height, width, 3)`, to the small array that is kept until it is embedded."""
+        """Preprocess one frame, uint8 RGB `(height, width, 3)`, to the small array that is kept until it is embedded.
+
+        Called while other frames are embedded, in another thread.
+        """
         ...
 
     def embed_frames(self, prepared: list[np.ndarray]) -> np.ndarray:

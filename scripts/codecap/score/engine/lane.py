@@ -1,25 +1,32 @@
-"""Score one lane of metrics: each clip is decoded once for all of them, each metric's items are stored apart."""
+"""Score one lane of metrics: each clip is decoded once for all of them, each metric's items are stored apart.
+
+A candidate (and a reference) is taken in two halves: it is looked at, which decodes, and then measured, which computes. In a shard
+the next one is looked at while the present one is measured.
+"""
 
 from __future__ import annotations
 
-import functools
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from codecap import registry, video
 from codecap import shots as shot_detection
 from codecap.clips import check_file
 from codecap.records import Annotation, Clip, ObjectTracks, Outcome, Render, Row, Score
 from codecap.score import Description, Measurement, Metric, Shots, Task, Unreached, Unscored, Watcher
+from codecap.score.engine.ahead import ahead
+from codecap.score.engine.alignment import given, is_given
 from codecap.score.engine.choice import Choice
+from codecap.score.engine.descriptions import REFERENCE, load, save
+from codecap.score.engine.shot_matching import ShotMatcher
 from codecap.score.engine.watching import watch
 from codecap.store import Draft, Item, ItemStore, digest_of
 
-REFERENCE = "reference"  # folder of the reference side's items, in the place of a system
 UNSCORED = "unscored"
+NO_MATCHING = "a video of another length has its shots matched by the encoder of AS: configure the metric appearance"
 
 
 class Reference(Row):
@@ -31,6 +38,29 @@ class Reference(Row):
     descriptions: dict[str, str] = {}  # metric -> store key
 
 
+@dataclass(frozen=True)
+class SeenReference:
+    """A reference that was looked at: what of it is in the store, and the watchers that saw the rest."""
+
+    clip: Clip
+    shots: Shots
+    items: dict[str, Item]
+    watchers: dict[str, Watcher]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A candidate that was looked at: rows that were there, and for each other metric what its numbers are made of."""
+
+    task: Task
+    rows: dict[str, list[Score]]
+    keys: dict[str, str] = field(default_factory=dict)
+    references: dict[str, Description] = field(default_factory=dict)
+    watchers: dict[str, Watcher | None] = field(default_factory=dict)
+    unscored: dict[str, str] = field(default_factory=dict)  # metrics that cannot be computed, and why
+    told: dict[str, str] = field(default_factory=dict)  # metrics whose rows say how a video of another length was taken
+
+
 class Lane:
     """Some metrics as configured, and the store that keeps what they find.
 
@@ -38,9 +68,10 @@ class Lane:
         choices: the metrics, in the order of their rows.
         shots: settings of the shot detector.
         durable, bulk: roots of the store for numbers and for descriptions.
+        matching: the encoder by which shots are matched to videos of another length (see `choice.matching`), if there is one.
     """
 
-    def __init__(self, choices: Sequence[Choice], shots: Choice, durable: Path, bulk: Path) -> None:
+    def __init__(self, choices: Sequence[Choice], shots: Choice, durable: Path, bulk: Path, matching: Choice | None = None) -> None:
         self.choices = {choice.name: choice for choice in choices}
         self._shots = ItemStore(durable, stage="describe/shots", salt=shots.salt)
         self._shot_settings = shots.settings
@@ -50,11 +81,17 @@ class Lane:
         self._scores = {
             name: ItemStore(durable, stage=f"score/{name}", salt=[choice.salt, shots.salt]) for name, choice in self.choices.items()
         }
+        self._matcher = None if matching is None else ShotMatcher(matching, shots, durable, bulk)
+        self._loaded: dict[str, Metric] = {}
+        self._loading = threading.Lock()
 
-    @functools.cache  # noqa: B019  a lane lives as long as its job
     def metric(self, name: str) -> Metric:
-        """The metric, loaded when it is first needed and once a job."""
-        return registry.make("score", name, self.choices[name].settings)
+        """The metric, loaded when it is first needed and once a job, whichever half of the work needs it first."""
+        with self._loading:
+            if name not in self._loaded:
+                choice = self.choices[name]
+                self._loaded[name] = registry.make("score", choice.plugin or name, choice.settings)
+            return self._loaded[name]
 
     def shots(self, clip: Clip) -> Shots:
         found = self._shots.get_or_make(REFERENCE, clip.clip_id, self._shots.key(clip.sha256), lambda _: self._detected(clip))
@@ -69,6 +106,10 @@ class Lane:
 
         A metric that needs no picture of the reference has none.
         """
+        return self.described(self.look_at_reference(clip, shots, names))
+
+    def look_at_reference(self, clip: Clip, shots: Shots, names: Iterable[str]) -> SeenReference:
+        """First half of `describe`: decodes, where something is missing."""
         items, watchers = {}, {}
         for name in names:
             store = self._descriptions[name]
@@ -80,63 +121,123 @@ class Lane:
         if watchers:
             check_file(clip)
         watch(clip.mp4, clip, list(watchers.values()))
-        for name, watcher in watchers.items():
+        return SeenReference(clip, shots, items, watchers)
+
+    def described(self, seen: SeenReference) -> dict[str, Item]:
+        """Second half of `describe`: computes, and stores."""
+        items = dict(seen.items)
+        for name, watcher in seen.watchers.items():
             store = self._descriptions[name]
             items[name] = store.get_or_make(
-                REFERENCE, clip.clip_id, store.key(clip.sha256), lambda draft, watcher=watcher: _save(draft.file("npz"), watcher)
+                REFERENCE,
+                seen.clip.clip_id,
+                store.key(seen.clip.sha256),
+                lambda draft, watcher=watcher: save(draft.file("npz"), watcher),
             )
         return items
 
     def score(self, task: Task) -> list[Score]:
         """All metrics' rows for one candidate whose outcome is ok."""
-        rows: dict[str, list[Score]] = {}
+        return self.measured(self.look(task))
+
+    def look(self, task: Task) -> Seen:
+        """First half of `score`: what is in the store is taken from there; for the rest the candidate is decoded."""
+        task = replace(task, frames=_frames_of(task))
         keys = {name: self._score_key(name, task) for name in self.choices}
+        rows: dict[str, list[Score]] = {}
         for name in self.choices:
             found = self._scores[name].get(task.render.system, task.clip.clip_id, keys[name])
             if found is not None:
                 rows[name] = [Score.model_validate(row) for row in found.value]
         missing = [name for name in self.choices if name not in rows]
-        if missing:
-            rows.update(self._made(task, missing, keys))
-        return [row for name in self.choices for row in rows[name]]
-
-    def _made(self, task: Task, names: list[str], keys: Mapping[str, str]) -> dict[str, list[Score]]:
-        items = self.describe(task.clip, task.shots, names)
-        described = {name: _load(items[name]) if name in items else {} for name in names}
-        watchers = {name: self.metric(name).watch_candidate(task.clip, task.shots, described[name]) for name in names}
+        if not missing:
+            return Seen(task, rows)
+        items = self.describe(task.clip, task.shots, missing)
+        references = {name: load(items[name]) if name in items else {} for name in missing}
         try:
-            watch(task.render.mp4, task.clip, [watcher for watcher in watchers.values() if watcher is not None])
+            return self._seen(task, Seen(task, rows, keys, references))
         except video.VideoError as error:
             row = Measurement(None, detail=str(error))
-            return {name: [self._row(name, task, row).model_copy(update={"retry": True})] for name in names}
-        made = {}
-        for name, watcher in watchers.items():
-            candidate = {} if watcher is None else watcher.result()
+            unread = {name: [self._row(name, task, row).model_copy(update={"retry": True})] for name in missing}
+            return Seen(task, rows | unread)
 
-            def make(_draft: Draft, name: str = name, candidate: Description = candidate) -> list[Any]:
-                return [row.model_dump(mode="json") for row in self._compared(name, task, described[name], candidate)]
+    def _seen(self, task: Task, seen: Seen) -> Seen:
+        """Let each metric look at the candidate, on the clock that it keeps (see `codecap.score`)."""
+        clocks = dict.fromkeys(seen.references, "reference")
+        if task.frames != task.clip.frames:
+            clocks = {name: self._clock(name) for name in seen.references}
+        unscored, told = {}, {}
+        clip, whole = task.clip.model_copy(update={"frames": task.frames}), [(0, task.frames)]
+        if "shots" in clocks.values():
+            if self._matcher is None and not is_given(task.shots, task.frames):
+                unscored = {name: NO_MATCHING for name, clock in clocks.items() if clock == "shots"}
+            else:
+                task, how = self._matched(task)
+                told = {name: f"shots matched {how}" for name, clock in clocks.items() if clock == "shots"}
+        watchers: dict[str, Watcher | None] = {}
+        for name, reference in seen.references.items():
+            if name in unscored:
+                continue
+            if clocks[name] == "reference":
+                watchers[name] = self.metric(name).watch_candidate(task.clip, task.shots, reference)
+            else:
+                own = task.segments if clocks[name] == "shots" else whole
+                watchers[name] = self.metric(name).watch_candidate(clip, own, reference)
+        there = {name: watcher for name, watcher in watchers.items() if watcher is not None}
+        watch(
+            task.render.mp4,
+            task.clip,
+            [watcher for name, watcher in there.items() if clocks[name] == "reference"],
+            own=[watcher for name, watcher in there.items() if clocks[name] != "reference"],
+            own_frames=task.frames,
+        )
+        return replace(seen, task=task, watchers=watchers, unscored=unscored, told=told)
+
+    def measured(self, seen: Seen) -> list[Score]:
+        """Second half of `score`: computes, and stores."""
+        rows, task = dict(seen.rows), seen.task
+        for name, reference in seen.references.items():
+
+            def make(_draft: Draft, name: str = name, reference: Description = reference) -> list[Any]:
+                return [row.model_dump(mode="json") for row in self._compared(name, seen, reference)]
 
             try:
-                item = self._scores[name].get_or_make(task.render.system, task.clip.clip_id, keys[name], make)
-                made[name] = [Score.model_validate(row) for row in item.value]
+                item = self._scores[name].get_or_make(task.render.system, task.clip.clip_id, seen.keys[name], make)
+                rows[name] = [Score.model_validate(row) for row in item.value]
             except Unreached as why:
-                made[name] = [self._row(name, task, Measurement(None, detail=str(why))).model_copy(update={"retry": True})]
-        return made
+                rows[name] = [self._row(name, task, Measurement(None, detail=str(why))).model_copy(update={"retry": True})]
+        return [row for name in self.choices for row in rows[name]]
 
-    def _compared(self, name: str, task: Task, reference: Description, candidate: Description) -> list[Score]:
+    def _matched(self, task: Task) -> tuple[Task, str]:
+        """The task with its segments, and in words how they were found."""
+        if self._matcher is None or is_given(task.shots, task.frames):
+            return replace(task, segments=given(task.shots, task.frames)), "by their order"
+        segments, how = self._matcher.segments(task)
+        return replace(task, segments=segments), how
+
+    def _clock(self, name: str) -> str:
+        return getattr(self.choices[name].module(), "CLOCK", "reference")
+
+    def _compared(self, name: str, seen: Seen, reference: Description) -> list[Score]:
         try:
-            measurements = self.metric(name).compare(reference, candidate, task)
+            if name in seen.unscored:
+                raise Unscored(seen.unscored[name])
+            watcher = seen.watchers[name]
+            measurements = self.metric(name).compare(reference, {} if watcher is None else watcher.result(), seen.task)
         except Unreached:
             raise
         except Unscored as why:
             measurements = [Measurement(None, detail=str(why))]
-        return [self._row(name, task, measurement) for measurement in measurements]
+        rows = [self._row(name, seen.task, measurement) for measurement in measurements]
+        if name not in seen.told:
+            return rows
+        return [row.model_copy(update={"detail": "; ".join(filter(None, [row.detail, seen.told[name]]))}) for row in rows]
 
     def _row(self, name: str, task: Task, measurement: Measurement) -> Score:
         metric = self.metric(name)
         tracks = task.tracks if "tracks" in self.choices[name].module().NEEDS else None
         return Score(
-            metric=measurement.metric or name,
+            metric=name + measurement.metric.removeprefix(self.choices[name].plugin or name),
             system=task.render.system,
             clip_id=task.clip.clip_id,
             item=measurement.item,
@@ -155,6 +256,8 @@ class Lane:
             upstream.append(annotation_digest(task.annotation))
         if "tracks" in needs:
             upstream.append(task.tracks.key if task.tracks is not None else "none")
+        if task.frames != task.clip.frames and not is_given(task.shots, task.frames) and self._clock(name) == "shots":
+            upstream.append(self._matcher.key(task) if self._matcher is not None else "no matching")
         return self._scores[name].key(*upstream)
 
     def failed(self, render: Render, clip_id: str) -> list[Score]:
@@ -177,16 +280,19 @@ class Lane:
 
 def describe_shard(clips: Sequence[Clip], lane: Lane) -> Iterator[Reference]:
     """The reference side of a shard: done once a clip, before any system is scored."""
-    for clip in clips:
+
+    def look(clip: Clip) -> SeenReference | str:
         try:
-            shots = lane.shots(clip)
-            items = lane.describe(clip, shots, lane.choices)
+            return lane.look_at_reference(clip, lane.shots(clip), lane.choices)
         except video.VideoError as error:
-            yield Reference(clip_id=clip.clip_id, status=str(error))
+            return str(error)
+
+    for clip, seen in zip(clips, ahead(clips, look), strict=True):
+        if isinstance(seen, str):
+            yield Reference(clip_id=clip.clip_id, status=seen)
             continue
-        yield Reference(
-            clip_id=clip.clip_id, status="ok", shots=shots, descriptions={name: item.key for name, item in items.items()}
-        )
+        descriptions = {name: item.key for name, item in lane.described(seen).items()}
+        yield Reference(clip_id=clip.clip_id, status="ok", shots=seen.shots, descriptions=descriptions)
 
 
 def score_shard(
@@ -199,14 +305,14 @@ def score_shard(
     lane: Lane,
 ) -> Iterator[Score]:
     """Score a shard, one clip after another; what is in the store is not computed, and a full hit loads nothing."""
-    for render in renders:
+
+    def look(render: Render) -> Seen | list[Score]:
         reference = references.get(render.clip_id)
         if render.outcome is Outcome.OK and reference is not None and reference.status != "ok":
             render = render.model_copy(update={"outcome": Outcome.INFRA_ERROR, "detail": f"reference: {reference.status}"})
         if render.outcome is not Outcome.OK:
-            yield from lane.failed(render, render.clip_id)
-            continue
-        yield from lane.score(
+            return lane.failed(render, render.clip_id)
+        return lane.look(
             Task(
                 clip=clips[render.clip_id],
                 render=render,
@@ -217,19 +323,21 @@ def score_shard(
             )
         )
 
+    for seen in ahead(renders, look):
+        yield from lane.measured(seen) if isinstance(seen, Seen) else seen
+
 
 def annotation_digest(annotation: Annotation | None) -> str:
     """Digest of what an annotation says; who reviewed it, and when, changes no number."""
     return "none" if annotation is None else digest_of(annotation.model_dump(mode="json", exclude={"reviews", "proposer"}))
 
 
-def _save(npz: Path, watcher: Watcher) -> list[str]:
-    description = watcher.result()
-    with npz.open("wb") as file:
-        np.savez_compressed(file, **description)
-    return sorted(description)
-
-
-def _load(item: Item) -> Description:
-    with np.load(item.files["npz"], allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _frames_of(task: Task) -> int:
+    """How many frames the candidate has; as many as its reference where it cannot be read: whoever decodes it will say why."""
+    certificate = task.render.certificate
+    if certificate is not None and certificate.frames:
+        return certificate.frames
+    try:
+        return video.probe(task.render.mp4).frames
+    except video.VideoError:
+        return task.clip.frames

@@ -20,6 +20,8 @@ from codecap.records import (
 )
 from codecap.score import Unreached, Unscored
 from codecap.score.engine.choice import Choice
+from codecap.score.masks import kept
+from codecap.score.segmenters import MaskSegmenter
 from codecap.store import Draft, ItemStore, digest_of
 from codecap.video import VideoError
 
@@ -83,14 +85,19 @@ def segment_shard(
         render, clip = renders[asked.clip_id], clips[asked.clip_id]
         key = store.key(asked.key)
 
-        def make(_draft: Draft, asked: ObjectPrompts = asked, render: Render = render, clip: Clip = clip) -> dict[str, Any]:
-            tracks = segmenter().segment(render.mp4, clip.frames, asked.prompts)
+        def make(draft: Draft, asked: ObjectPrompts = asked, render: Render = render, clip: Clip = clip) -> dict[str, Any]:
+            if isinstance(segmenter(), MaskSegmenter):
+                found = segmenter().segment_masks(render.mp4, clip.frames, asked.prompts)
+                kept.write(draft.file(kept.SUFFIX), found)
+                tracks = found.tracks
+            else:
+                tracks = segmenter().segment(render.mp4, clip.frames, asked.prompts)
             told = {"protocol": f"{asked.protocol} | {segmenter().protocol}", "proxy": asked.proxy or segmenter().proxy}
             return {"tracks": [track.model_dump(mode="json") for track in tracks], **told}
 
         try:
-            value = store.get_or_make(asked.system, asked.clip_id, key, make).value
+            item = store.get_or_make(asked.system, asked.clip_id, key, make)
         except (Unscored, VideoError) as why:
             yield row(key="none", status=str(why))
             continue
-        yield row(key=key, status=OK, **value)
+        yield row(key=key, status=OK, masks=item.files.get(kept.SUFFIX), **item.value)

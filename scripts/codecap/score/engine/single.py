@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from codecap.exchange import session
 from codecap.records import Annotation, Clip, ObjectTracks, Outcome, Render, Score
 from codecap.score import Task
 from codecap.score.engine import choice
@@ -21,13 +22,19 @@ class Scorer:
 
     Args:
         config: a checked configuration.
-        store: folder for what is found; a temporary one forgets it.
+        store: folder for what is found; a temporary one forgets it. Paid answers are kept in the configuration's own store.
     """
 
     def __init__(self, config: Mapping[str, Any], store: Path) -> None:
         choice.check(config)
         self.config, self.store = config, store
-        self.lane = Lane([choice.metric(config, name) for name in config["metrics"]], choice.shots(config), store, store)
+        self.lane = Lane(
+            [choice.metric(config, name) for name in config["metrics"]],
+            choice.shots(config),
+            store,
+            store,
+            choice.matching(config, config["metrics"]),
+        )
 
     def score(
         self,
@@ -50,12 +57,14 @@ class Scorer:
         if tracks is None and annotation is not None and choice.OBJECTS_METRIC in self.config["metrics"]:
             tracks = self.tracks(clip, render, annotation)
         task = Task(clip, render, self.lane.shots(clip), annotation=annotation, tracks=tracks, page=page)
-        return self.lane.score(task)
+        with session(Path(self.config["store"]["durable"]), self.config.get("exchange"), stage="score", system=render.system):
+            return self.lane.score(task)
 
     def tracks(self, clip: Clip, render: Render, annotation: Annotation) -> ObjectTracks:
         """The reference's objects in the candidate, found by the configured prompter and segmenter."""
         clips, annotations, renders = {clip.clip_id: clip}, {clip.clip_id: annotation}, {clip.clip_id: render}
-        prompts = prompt_shard([render], clips, annotations, choice.backend(self.config, "prompter"), self.store)
+        with session(Path(self.config["store"]["durable"]), self.config.get("exchange"), stage="score", system=render.system):
+            prompts = list(prompt_shard([render], clips, annotations, choice.backend(self.config, "prompter"), self.store))
         return next(segment_shard(prompts, renders, clips, choice.backend(self.config, "segmenter"), self.store))
 
 

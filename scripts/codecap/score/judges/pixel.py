@@ -27,8 +27,9 @@ from pydantic import Field
 from scipy.ndimage import gaussian_filter1d
 
 from codecap.clock import FPS, frames_between
-from codecap.records import Box, Clip, FocalPoint, Row
-from codecap.score import Description, Unscored
+from codecap.records import Annotation, Box, Clip, FocalPoint, Row
+from codecap.score import Description, Task, Unscored
+from codecap.score.judges import Judgement
 
 LEVELS = (0.15, 0.35, 0.55, 0.75, 0.9)  # a value of at least the k-th of these is worth k + 1 points
 INSTANTS = 6  # of a static point
@@ -72,20 +73,9 @@ class PixelJudge:
         frames = {round(k * step) for k in range(clip.frames) if round(k * step) < clip.frames}
         return Pictures(sorted(frames | {clip.frames - 1}), self.settings.long_side_px)
 
-    def judge(
-        self,
-        point: FocalPoint,
-        boxes: Sequence[Sequence[Box | None]],
-        clip: Clip,
-        reference: Description,
-        candidate: Description,
-    ) -> tuple[int, str]:
-        """0..5, and the value that it stands for."""
-        if point.kind == "static":
-            value = static_value(point, boxes, clip, reference, candidate)
-        else:
-            value = dynamic_value(point, boxes, clip, reference, candidate)
-        return points_for(value), f"{point.kind} agreement {value:.3f}"
+    def judge(self, points: Sequence[FocalPoint], task: Task, reference: Description, candidate: Description) -> list[Judgement]:
+        """0..5 with the value that it stands for; unscored where there is nothing to be compared."""
+        return [judgement(point, boxes_of(point, task.annotation), task.clip, reference, candidate) for point in points]
 
 
 class Pictures:
@@ -105,6 +95,26 @@ class Pictures:
 
     def result(self) -> Description:
         return {"pictures": np.stack(self._pictures), "frames": np.array(self.frames, np.int32)}
+
+
+def judgement(
+    point: FocalPoint,
+    boxes: Sequence[Sequence[Box | None]],
+    clip: Clip,
+    reference: Description,
+    candidate: Description,
+) -> Judgement:
+    value_of = static_value if point.kind == "static" else dynamic_value
+    try:
+        value = value_of(point, boxes, clip, reference, candidate)
+    except Unscored as why:
+        return Judgement(None, str(why))
+    return Judgement(points_for(value), f"{point.kind} agreement {value:.3f}")
+
+
+def boxes_of(point: FocalPoint, annotation: Annotation) -> list[list[Box | None]]:
+    """Boxes, one a frame, of each object that a focal point speaks of; none when it names none."""
+    return [thing.boxes_xyxy for thing in annotation.objects if thing.name in point.objects]
 
 
 def points_for(value: float) -> int:

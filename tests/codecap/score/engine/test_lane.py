@@ -1,5 +1,6 @@
 """The lane runner: one decoding a video, each metric's items apart, nothing loaded on a full hit. On small clips made here."""
 
+import threading
 import types
 
 import numpy as np
@@ -169,3 +170,99 @@ def test_another_file_in_a_clips_place_is_refused_and_leaves_nothing_in_the_stor
     clip.mp4.write_bytes(good)
     (row,) = lanes.describe_shard([clip], lane(tmp_path / "store", "one"))
     assert row.status == "ok"
+
+
+def shard(root, plugins, clips, renders, *names):
+    """Score a shard of which nothing but clips and renders is known."""
+    plugins["loaded"].clear()
+    plugins["decoded"].clear()
+    return list(lanes.score_shard(renders, clips, {}, {}, {}, {}, lane(root, *names)))
+
+
+def render_of(clip, number, candidate=None, outcome=Outcome.OK):
+    key = candidate.sha256 if candidate is not None else "none"
+    return Render(system=f"s{number}", clip_id=clip.clip_id, key=key, outcome=outcome, mp4=candidate and candidate.mp4)
+
+
+def test_a_shard_loads_each_metric_once_and_nothing_when_all_is_there(tmp_path, plugins):
+    clips = {f"c{n}": written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(3)}
+    candidates = {name: written(tmp_path / f"to_{name}.mp4", [10, 70, 130]) for name in clips}
+    renders = [render_of(clip, number, candidates[name]) for number in range(2) for name, clip in clips.items()]
+    rows = shard(tmp_path / "store", plugins, clips, renders, "one", "two")
+    assert plugins["loaded"] == ["one", "two"]
+    assert sorted(plugins["decoded"]) == sorted([*clips, *[f"to_{name}" for name in clips] * 2])
+    assert [(row.system, row.clip_id, row.metric) for row in rows] == [
+        (render.system, render.clip_id, name) for render in renders for name in ("one", "two")
+    ]
+    assert shard(tmp_path / "store", plugins, clips, renders, "one", "two") == rows
+    assert plugins["loaded"] == [] and plugins["decoded"] == []
+    more = [*renders, render_of(clips["c1"], 7, candidates["c2"])]
+    assert shard(tmp_path / "store", plugins, clips, more, "one", "two")[:-2] == rows
+    assert plugins["loaded"] == ["one", "two"] and plugins["decoded"] == ["to_c2"]
+
+
+def test_references_load_each_metric_once_and_nothing_when_all_is_there(tmp_path, plugins):
+    clips = [written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(4)]
+    first = list(lanes.describe_shard(clips, lane(tmp_path / "store", "one", "two")))
+    assert [row.clip_id for row in first] == [clip.clip_id for clip in clips]
+    assert plugins["loaded"] == ["one", "two"] and sorted(plugins["decoded"]) == ["c0", "c1", "c2", "c3"]
+    again = list(lanes.describe_shard(clips, lane(tmp_path / "store", "one", "two")))
+    assert again == first and len(plugins["loaded"]) == 2 and len(plugins["decoded"]) == 4
+
+
+def test_failures_keep_their_places_among_the_rows(tmp_path, plugins):
+    clips = {f"c{n}": written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(4)}
+    good = written(tmp_path / "good.mp4", [10, 70, 130])
+    broken = written(tmp_path / "broken.mp4", [10, 70, 131])
+    broken.mp4.write_bytes(broken.mp4.read_bytes()[:300])
+    renders = [
+        render_of(clips["c0"], 0, outcome=Outcome.REFUSED),
+        render_of(clips["c1"], 0, good),
+        render_of(clips["c2"], 0, broken),
+        render_of(clips["c3"], 0, good),
+    ]
+    rows = shard(tmp_path / "store", plugins, clips, renders, "one")
+    assert [row.status for row in rows] == ["refused", "ok", "unscored", "ok"]
+    assert rows[2].retry and "broken.mp4" in rows[2].detail
+
+
+def test_the_next_candidate_is_decoded_while_the_present_one_is_measured(tmp_path, plugins, monkeypatch):
+    """Measuring waits until the next video was opened: one after the other it would wait in vain. And never more than one ahead."""
+    clips = {f"c{n}": written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(4)}
+    candidates = [written(tmp_path / f"{n}.mp4", [10, 70, 130 + n]) for n in range(4)]
+    list(lanes.describe_shard(list(clips.values()), lane(tmp_path / "store", "one")))
+    opened = [threading.Event() for _ in candidates]
+    decode = video.decode
+    monkeypatch.setattr(video, "decode", lambda mp4, **told: opened[int(mp4.stem)].set() or decode(mp4, **told))
+    measured = []
+
+    def compare(self, reference, candidate, task):
+        number = int(task.render.mp4.stem)
+        if number < 3:
+            assert opened[number + 1].wait(10)
+        assert not any(event.is_set() for event in opened[number + 2 :])
+        measured.append(number)
+        return [Measurement(float(number))]
+
+    monkeypatch.setattr(GreyDifference, "compare", compare)
+    renders = [render_of(clip, 0, candidate) for clip, candidate in zip(clips.values(), candidates, strict=True)]
+    rows = shard(tmp_path / "store", plugins, clips, renders, "one")
+    assert measured == [row.value for row in rows] == [0, 1, 2, 3]
+
+
+def test_a_programming_error_stops_the_shard_at_its_place_and_loses_nothing_before_it(tmp_path, plugins, monkeypatch):
+    clips = {f"c{n}": written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(3)}
+    good = written(tmp_path / "good.mp4", [10, 70, 130])
+
+    def watch_candidate(self, clip, shots, reference):
+        if clip.clip_id == "c1":
+            raise ZeroDivisionError
+        return Levels()
+
+    monkeypatch.setattr(GreyDifference, "watch_candidate", watch_candidate)
+    renders = [render_of(clip, 0, good) for clip in clips.values()]
+    rows = lanes.score_shard(renders, clips, {}, {}, {}, {}, lane(tmp_path / "store", "one"))
+    assert next(rows).clip_id == "c0"
+    with pytest.raises(ZeroDivisionError):
+        next(rows)
+    assert [entry["clip_id"] for entry in store.made(tmp_path / "store") if entry["stage"] == "score/one"] == ["c0"]

@@ -67,7 +67,7 @@ def test_a_large_picture_is_cut_where_a_small_one_is(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"detector": "guess"}, "unknown detector 'guess'; known are content, adaptive"),
+        ({"detector": "guess"}, "unknown detector 'guess'; known are adaptive, content, transnetv2"),
         ({"treshold": 3}, "unknown key treshold; known are detector, threshold, shortest_s"),
         ({"threshold": 0}, "threshold must be above 0"),
         ({"shortest_s": -1}, "shortest_s not below 0"),

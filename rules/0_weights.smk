@@ -1,0 +1,38 @@
+# Stage 0: the weights of the configured backends. Run it once where there is a network: `snakemake weights`.
+# in   resources/weights.yaml
+# out  results/0_weights/fetched/{weights}.json     its manifest; the weights themselves are in CODECAP_WEIGHTS, for all runs
+#      results/0_weights/prepared/{weights}.json    the manifest of the form that loads faster
+
+
+localrules:
+    fetch_weights,
+    prepare_weights,
+
+
+rule fetch_weights:
+    output:
+        fetched="results/0_weights/fetched/{weights}.json",
+    log:
+        "logs/fetch_weights/{weights}.log",
+    conda:
+        "../envs/base.yaml"
+    params:
+        entry=sources_of_weights,
+    script:
+        "../scripts/fetch_weights.py"
+
+
+rule prepare_weights:
+    input:
+        fetched="results/0_weights/fetched/{weights}.json",
+        code=code_of_weights,
+    output:
+        prepared="results/0_weights/prepared/{weights}.json",
+    log:
+        "logs/prepare_weights/{weights}.log",
+    conda:
+        "../envs/base.yaml"
+    params:
+        digest=lambda w: digest("codecap.weights.preparing"),
+    script:
+        "../scripts/prepare_weights.py"

@@ -1,0 +1,117 @@
+"""Which failures pass by themselves, and how long to wait for it."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from codecap.exchange.question import Endpoint
+
+FIRST_WAIT_S = 1.0
+LONGEST_STEP_S = 60.0
+PASSING = {408, 409, 425, 429, 500, 502, 503, 504}  # and all from 520 up: overloaded servers and their gateways
+_QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error")
+_TOO_LONG = re.compile(
+    r"context.{0,20}(length|window)|too (long|large|many tokens)|maximum.{0,30}tokens|token limit", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A response that is no answer.
+
+    Attributes:
+        passes: trying again may help; else `told` says what to do.
+        concerns: whom it concerns where it does not pass: this "question", or the "endpoint" with all its questions.
+        told: in words, with the server's own message.
+        wait_s: how long the server asks to wait; None when it does not say.
+    """
+
+    passes: bool
+    concerns: Literal["question", "endpoint"]
+    told: str
+    wait_s: float | None = None
+
+
+def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: str, message: str, response: Any) -> Refusal:
+    """What an error status means.
+
+    Args:
+        code, message: the server's own, from the body; may be empty.
+        response: the body's JSON, where Google says how long to wait.
+    """
+    said = f"HTTP {status}" + (f" {code}" if code else "") + (f": {_short(message)}" if message else "")
+    key = f"the environment variable {endpoint.key_env}" if endpoint.key_env else "key_env (the endpoint names none)"
+    if status == 402 or code in _QUOTA_CODES or "credit balance" in message or "PerDay" in _quota_ids(response):
+        return Refusal(
+            False, "endpoint", f"{said}; the account's quota or credit is used up: raise it at the provider, then run again"
+        )
+    if status in PASSING or status >= 520:
+        return Refusal(True, "endpoint", said, retry_after_s(headers, response))
+    if status in (401, 403) or "api key" in message.lower():  # Google answers a wrong key with 400
+        return Refusal(False, "endpoint", f"{said}; check the key in {key} and what it may use")
+    if status == 404:
+        return Refusal(False, "endpoint", f"{said}; check model and base_url ({endpoint.address})")
+    if 300 <= status < 400:
+        there = headers.get("location", "another address")
+        return Refusal(False, "endpoint", f"{said}; the server sends to {there}: make base_url the final address")
+    if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(f"{code} {message}")):
+        return Refusal(False, "question", f"{said}; the request is too long for the model: fewer or smaller pictures a request")
+    return Refusal(False, "question", f"{said}; the provider does not take this request: check the endpoint's settings")
+
+
+def retry_after_s(headers: Mapping[str, str], response: Any = None, now: Callable[[], float] = time.time) -> float | None:
+    """How long a server asks to wait: Retry-After in seconds or as an HTTP date, retry-after-ms, or Google's RetryInfo."""
+    told = headers.get("retry-after-ms", "")
+    if re.fullmatch(r"\d+(\.\d+)?", told):
+        return float(told) / 1000
+    told = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d+(\.\d+)?", told):
+        return float(told)
+    if told:
+        try:
+            return max(email.utils.parsedate_to_datetime(told).timestamp() - now(), 0.0)
+        except ValueError:
+            return None
+    for detail in _details(response):
+        delay = re.fullmatch(r"(\d+(?:\.\d+)?)s", str(detail.get("retryDelay", "")))
+        if delay:
+            return float(delay[1])
+    return None
+
+
+def step_s(failed: int, chance: Callable[[], float] = random.random) -> float:
+    """Wait after the `failed`-th failure in a row: doubling from one second to a minute, of which half is by chance.
+
+    >>> step_s(1, lambda: 0.0), step_s(3, lambda: 1.0)
+    (0.5, 4.0)
+    """
+    most = min(FIRST_WAIT_S * 2 ** (failed - 1), LONGEST_STEP_S)
+    return most * (0.5 + 0.5 * chance())
+
+
+def spread_s(chance: Callable[[], float] = random.random) -> float:
+    """A little time beside what a server asks to wait, so that those who wait do not all come back at once."""
+    return 0.1 * chance()
+
+
+def _details(response: Any) -> list[dict[str, Any]]:
+    error = response.get("error") if isinstance(response, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+
+
+def _quota_ids(response: Any) -> str:
+    """Google names the quota that was hit, by minute or by day."""
+    violations = [item for detail in _details(response) for item in detail.get("violations") or [] if isinstance(item, dict)]
+    return " ".join(str(item.get("quotaId", "")) for item in violations)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 300 else f"{text[:300]}..."

@@ -1,0 +1,111 @@
+"""What was spent, summed from the records: each answer was paid for once, replays are free."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from codecap.exchange import wire
+from codecap.exchange.budget import Budget
+from codecap.exchange.failures import Unreadable
+from codecap.exchange.packs import Packs
+from codecap.exchange.prices import PriceTable
+from codecap.exchange.session import FAILED, FOLDER
+from codecap.records import Usage
+
+GROUPS = ("endpoint", "stage", "system", "day")
+
+
+@dataclass
+class Sum:
+    """Answers of one group.
+
+    Attributes:
+        group: what they have in common, in the order of the groups that were asked for.
+        usd: of those that have a price.
+        unpriced: answers whose cost is not known: no price, or the server did not say its tokens.
+    """
+
+    group: tuple[str, ...]
+    calls: int = 0
+    tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Usage.model_fields, 0))
+    usd: Decimal = Decimal(0)
+    unpriced: int = 0
+
+    def add(self, usage: Usage, usd: Decimal | None) -> None:
+        self.calls += 1
+        for name in self.tokens:
+            self.tokens[name] += getattr(usage, name)
+        self.usd += usd or Decimal(0)
+        self.unpriced += usd is None
+
+
+@dataclass(frozen=True)
+class Spending:
+    """All that a store's records say.
+
+    Attributes:
+        failed: responses that were no answers; they cost nothing.
+        unread: responses with status 200 that could not be read as an answer; they may have been billed.
+        open_calls, open_usd: calls whose end is not known, with their estimates; they may have been billed.
+        torn: packs that end with a torn record.
+    """
+
+    sums: list[Sum]
+    total: Sum
+    failed: int
+    unread: int
+    open_calls: int
+    open_usd: Decimal
+    torn: list[Path]
+
+
+def summed(durable: Path, prices: PriceTable, by: Sequence[str] = GROUPS) -> Spending:
+    """Sum a store's records.
+
+    Args:
+        durable: the config's `store.durable`.
+        by: some of `GROUPS`.
+    """
+    folder = Path(durable) / FOLDER
+    packs = Packs(folder / "packs")
+    sums: dict[tuple[str, ...], Sum] = {}
+    total = Sum(())
+    failed = unread = 0
+    for digest, payload in packs.every():
+        if digest.endswith(FAILED):
+            failed += 1
+            continue
+        record = json.loads(payload)
+        try:
+            usage = wire.speaking(record["api"]).read(wire.parsed(record["response"])).usage
+        except Unreadable:
+            unread += 1
+            continue
+        day = record["time"][:10]
+        usd = None
+        if usage != Usage():
+            usd = prices.usd(record["model"], record["host"], datetime.date.fromisoformat(day), usage)
+        told = {"endpoint": f"{record['model']} at {record['host']}", "day": day} | {
+            name: record[name] for name in ("stage", "system")
+        }
+        group = tuple(told[name] or "-" for name in by)
+        for held in (sums.setdefault(group, Sum(group)), total):
+            held.add(usage, usd)
+    account = Budget(folder).account()
+    return Spending(
+        [sums[group] for group in sorted(sums)], total, failed, unread, len(account.open), account.reserved_usd, packs.torn
+    )
+
+
+def as_rows(spending: Spending, by: Iterable[str]) -> list[dict[str, object]]:
+    """The sums as plain values; amounts are exact, as texts."""
+    return [
+        dict(zip(by, held.group, strict=True))
+        | {"calls": held.calls, **held.tokens, "usd": str(held.usd), "unpriced": held.unpriced}
+        for held in spending.sums
+    ]

@@ -1,0 +1,74 @@
+"""Wire formats: how a question becomes a request's body and a response an answer. Pure functions, no network.
+
+A module has:
+    url(endpoint)                       where requests go
+    headers(key)                        what carries the key; none without a key
+    body(endpoint, question, encode)    the JSON body; `encode(medium)` gives the text that stands for a picture or a video: its
+                                        base64 for sending, its digest for the record
+    read(response)                      the `Answer` in a response's JSON; raises Unreadable
+    complaint(response)                 (code, message) of an error's JSON; ("", "") when there is none
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from codecap.exchange.failures import Unreadable
+from codecap.exchange.question import Endpoint, Picture, Video
+
+Encode = Callable[[Picture | Video], str]
+
+
+def speaking(api: str) -> ModuleType:
+    """The module that speaks an API."""
+    from codecap.exchange.wire import anthropic, google, openai  # here: they need this module
+
+    return {"openai": openai, "anthropic": anthropic, "google": google}[api]
+
+
+def in_base64(medium: Picture | Video) -> str:
+    return base64.b64encode(medium.data).decode("ascii")
+
+
+def by_digest(medium: Picture | Video) -> str:
+    return f"sha256:{medium.sha256}"
+
+
+def request_digest(endpoint: Endpoint, recorded: dict[str, Any], nonce: int) -> str:
+    """Digest of a request: API, model, the body with media by their digests, and the nonce. Host, key and timeouts are no part.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    told = {"api": endpoint.api, "model": endpoint.model, "body": recorded, "nonce": nonce}
+    canonical = json.dumps(told, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """A response's JSON object.
+
+    Raises:
+        Unreadable: it is none.
+    """
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("the response is not JSON") from error
+    if not isinstance(told, dict):
+        raise Unreadable("the response is not a JSON object")
+    return told
+
+
+def count(told: Any, *names: str) -> int:
+    """A number of tokens at a path of a response; 0 where it is missing, null or no number."""
+    for name in names:
+        told = told.get(name) if isinstance(told, dict) else None
+    if isinstance(told, float) and told.is_integer():
+        told = int(told)
+    return max(told, 0) if isinstance(told, int) and not isinstance(told, bool) else 0

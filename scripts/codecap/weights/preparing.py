@@ -1,0 +1,23 @@
+"""What is slow to load is converted once: which entries have a faster form, and who makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codecap import weights
+from codecap.weights import WeightsMissing
+
+
+def prepare(name: str) -> Path:
+    """Make an entry's prepared form, unless it is there. Returns its file.
+
+    Raises:
+        WeightsMissing: there is nothing to prepare, or what it is made from is missing or wrong.
+    """
+    told = weights.entry(name)
+    if told.prepare == "vjepa2_1":
+        from codecap.weights import vjepa2_1
+
+        return vjepa2_1.prepare(name)
+    prepared = ", ".join(other for other, entry in weights.table().items() if entry.prepare)
+    raise WeightsMissing(f"{name}: is used as it was fetched, there is nothing to prepare; prepared are {prepared}")

@@ -1,0 +1,96 @@
+"""What a run will ask: counted for the demo's clips by hand, with the real judge and prompter."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from codecap import config as configuration
+from codecap import plan
+from codecap.config import PROJECT
+from codecap.estimate import planned
+from codecap.records import Annotation, ObjectPrompt, ObjectPrompts, Outcome, Render, Score, read_record, write_rows
+
+ANNOTATIONS = [read_record(path, Annotation) for path in sorted((PROJECT / "resources" / "demo" / "annotations").glob("*.json"))]
+POINTS = {annotation.clip_id: len(annotation.focal_points) for annotation in ANNOTATIONS}
+JUDGE = {"endpoint": {"api": "openai", "model": "gpt-6.2-sol", "images": 20}, "repeats": 2}
+OVER = {
+    "systems": ["still", "blank"],
+    "metrics": {
+        "retention": {"judge": "mllm", "judges": {"mllm": JUDGE}},
+        "object_iou": {"prompter": "mllm", "prompters": {"mllm": {"endpoint": {"api": "google", "model": "no-such-model"}}}},
+    },
+}
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return configuration.load(PROJECT / "config" / "demo.yaml", overrides=OVER)
+
+
+def of(found, asker):
+    return next(entry for entry in found[0] if entry.asker.startswith(asker))
+
+
+def test_a_question_a_point_and_repeat(config):
+    judge = of(planned(config), "retention")
+    assert (judge.systems, judge.clips) == (2, len(POINTS))
+    assert judge.questions == judge.left == 2 * 2 * sum(POINTS.values())
+    assert judge.questions * 2 < judge.pictures <= judge.questions * 20
+    assert 0 < judge.low_usd < judge.high_usd
+    longest = judge.questions * 4096 * Decimal(10) / 1_000_000 if judge.high_usd else 0
+    assert judge.low_usd < longest
+
+
+def test_without_a_price_the_cost_is_not_known(config):
+    prompter = of(planned(config), "object_iou")
+    assert prompter.questions > 0
+    assert (prompter.low_usd, prompter.high_usd) == (None, None)
+
+
+def test_embedded_backends_ask_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert planned(configuration.load(PROJECT / "config" / "demo.yaml")) == ([], [])
+
+
+def test_what_is_answered_or_has_no_video_is_not_asked(config):
+    from codecap import registry
+
+    protocol = registry.make("score.judges", "mllm", JUDGE).protocol
+    clip_id = min(POINTS)
+    bucket = plan.bucket_of(clip_id, config["buckets"])
+
+    def score(item, **told):
+        return Score(metric="retention", system="still", clip_id=clip_id, item=item, value=80.0, status="ok", **told)
+
+    scores = plan.RESULTS / "6_score" / config["metrics"]["retention"]["lane"] / "still" / f"{bucket}.jsonl"
+    write_rows(scores, Score, [score("a", protocol=f"0-5 x 20, {protocol}"), score("b", protocol=f"0-5 x 20, {protocol}")])
+    render = Render(system="blank", clip_id=clip_id, key="k", outcome=Outcome.RUNTIME_ERROR)
+    write_rows(plan.RESULTS / "5_render" / "blank" / f"{bucket}.jsonl", Render, [render])
+    judge = of(planned(config), "retention")
+    assert (judge.recorded, judge.dropped) == (2 * POINTS[clip_id], 2 * POINTS[clip_id])
+    assert judge.left == 2 * 2 * (sum(POINTS.values()) - POINTS[clip_id])
+    for other in (score("a", protocol="another judge"), score("a", protocol=f"0-5 x 20, {protocol}", retry=True)):
+        write_rows(scores, Score, [other])
+        assert of(planned(config), "retention").recorded == 0
+
+
+def test_prompts_that_are_there_are_not_asked(config):
+    from codecap import registry
+
+    protocol = registry.make("score.prompters", "mllm", OVER["metrics"]["object_iou"]["prompters"]["mllm"]).protocol
+    clip_id = min(POINTS)
+    bucket = plan.bucket_of(clip_id, config["buckets"])
+    found = ObjectPrompt(name="x", status="absent")
+    row = ObjectPrompts(system="still", clip_id=clip_id, key="k", status="ok", prompts=[found], protocol=protocol)
+    write_rows(plan.RESULTS / "6_score" / "prompts" / "still" / f"{bucket}.jsonl", ObjectPrompts, [row])
+    assert of(planned(config), "object_iou").recorded > 0
+
+
+def test_a_clip_without_an_annotation_is_told(config, tmp_path):
+    (tmp_path / "annotations").mkdir()
+    found, problems = planned(config | {"annotations_folder": str(tmp_path / "annotations")})
+    assert {entry.questions for entry in found} == {0}
+    assert len(problems) == len(POINTS)
+    assert json.dumps(problems).count("no annotation yet") == len(POINTS)
