@@ -10,6 +10,7 @@ from codecap.fingerprint import code_digest
 from codecap.score.engine import choice
 from codecap.weights import needs
 
+configuration.read_values(config, workflow.config_settings.config)
 configuration.drop_removed(config)
 plan.run_jobs_with(Path(workflow.basedir) / "scripts")
 try:

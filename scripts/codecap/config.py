@@ -76,6 +76,35 @@ def drop_removed(config: dict[str, Any]) -> None:
             config[section] = {name: entry for name, entry in config[section].items() if entry is not None}
 
 
+def read_values(config: dict[str, Any], told: Mapping[str, Any]) -> None:
+    """Read again what came from Snakemake's command line, which leaves numbers and words like `null` inside a mapping as text.
+
+    >>> config = {"exchange": {"budget_usd": "500", "prices": "mine.yaml"}, "humans": "null"}
+    >>> read_values(config, {"exchange": {"budget_usd": "500"}, "humans": "null"})
+    >>> config
+    {'exchange': {'budget_usd': 500, 'prices': 'mine.yaml'}, 'humans': None}
+    """
+    for key, value in told.items():
+        if isinstance(value, Mapping) and isinstance(config.get(key), dict):
+            read_values(config[key], value)
+        elif config.get(key) == value:
+            config[key] = _typed(value)
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _typed(item) for key, item in value.items()}
+    if not isinstance(value, str):
+        return value
+    try:
+        read = yaml.load(value, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return value
+    return read if read is None or isinstance(read, bool | int | float) else value
+
+
 def check(config: Mapping[str, Any], files: Sequence[Path] = FILES) -> None:
     """Refuse unknown keys and wrong values.
 

@@ -19,11 +19,18 @@ def test_an_unknown_key_is_refused_before_anything_is_planned(workflow):
     assert "mine.yaml: bukets: unknown key; did you mean 'buckets'?" in told
 
 
-def test_a_backend_of_the_paper_names_those_there_are(workflow):
-    workflow.configure(metrics={"visual_similarity": {"encoder": "vjepa2_1"}})
+def test_an_unknown_backend_names_those_there_are(workflow):
+    workflow.configure(metrics={"visual_similarity": {"encoder": "dinov9"}})
     status, told = workflow.run("--dry-run")
     assert status != 0
-    assert "no encoder called 'vjepa2_1'; this version has: efficientnet" in told
+    assert "no encoder called 'dinov9'; this version has: dreamsim, efficientnet, siglip2, vjepa2, vjepa2_1" in told
+
+
+def test_numbers_inside_of_a_mapping_on_the_command_line(workflow):
+    status, told = workflow.run("--dry-run", "--config", "exchange={budget_usd: 2.5, concurrency: 2}", "humans=null")
+    assert status == 0, told
+    status, told = workflow.run("--dry-run", "--config", "exchange={budget_usd: much}")
+    assert status != 0 and "exchange.budget_usd" in told
 
 
 def test_no_clips_table(workflow):

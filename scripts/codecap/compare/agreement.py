@@ -77,6 +77,7 @@ def agree(
     """
     judges = _of_judges(subject, metrics)
     raters, notes = _of_raters(subject, humans)
+    notes += _same_judges([told for told, _ in judges])
     people = _together(raters.values())
     held: dict[str, tuple[ScoreSet, Values]] = {told.name: (told, values) for told, values in judges}
     if people:
@@ -100,6 +101,15 @@ def _pairs(judges: Sequence[str], raters: Sequence[str], people: bool) -> Iterat
         yield from ((judge, PEOPLE) for judge in judges)
     yield from combinations(judges, 2)
     yield from combinations(raters, 2)
+
+
+def _same_judges(judges: Sequence[ScoreSet]) -> list[str]:
+    """A note on judges of one protocol: the same questions to the same model have the same recorded answers."""
+    return [
+        f"{first.label} and {second.label} have one protocol, so they share their answers: their agreement says nothing."
+        for first, second in combinations(judges, 2)
+        if first.protocol and first.protocol == second.protocol
+    ]
 
 
 def _of_judges(subject: Subject, metrics: Sequence[MetricInfo]) -> list[tuple[ScoreSet, Values]]:

@@ -214,6 +214,16 @@ def test_scores_of_what_has_changed_since_are_left_out_and_counted(tmp_path):
     assert any(note.startswith("2 scores of people are left out: the video or the focal point") for note in made.notes)
 
 
+def test_judges_of_one_protocol_share_their_answers_and_it_is_said(tmp_path):
+    points = {"A_1": {"s1": 20, "s2": 60}, "A_2": {"s1": 100, "s2": 40}}
+    first = scores("retention", "a", points)
+    others = compare(tmp_path / "two", [*first, *scores("retention_b", "a", points)]).notes
+    assert not any("one protocol" in note for note in others)
+    same = [row.model_copy(update={"metric": "retention_b"}) for row in first]
+    told = compare(tmp_path / "one", [*first, *same]).notes
+    assert any("Judge retention and Judge retention_b have one protocol" in note for note in told)
+
+
 def test_a_point_that_somebody_scored_twice_is_an_error(tmp_path):
     judge = {"A_0": {"s1": 20}}
     with pytest.raises(ComparisonError, match="'Ada' has scored focal point 's1' of clip 'A_0' for system 'a' twice"):

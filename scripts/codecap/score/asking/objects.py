@@ -243,7 +243,7 @@ def _nearest(time_s: float, shown_frames: Sequence[int], clip: Clip) -> int:
     Raises:
         Unreadable: the time is outside of the video.
     """
-    if not 0 <= time_s <= clip.frames / FPS:
+    if not 0 <= time_s <= (clip.frames + 0.5) / FPS:  # a model says the length as it was told it, in milliseconds
         raise Unreadable(f"{time_s:g} s is outside of the video")
     return min(shown_frames, key=lambda frame: abs(time_of(frame) - time_s))
 

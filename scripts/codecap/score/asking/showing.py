@@ -12,6 +12,7 @@ from codecap.exchange import Endpoint, Picture, Text
 from codecap.records import Row
 from codecap.score.asking.album import ENCODINGS, Encoding
 from codecap.score.asking.sheets import Limits, Sheet
+from codecap.store import digest_of
 
 KEYS_OF = {  # the variables that providers' own tools read -> whose hosts alone get what is in them
     "OPENAI_API_KEY": "openai.com",
@@ -64,8 +65,15 @@ class Showing(Row):
         asked = [self.endpoint.model]
         asked += [f"temperature {self.endpoint.temperature:g}"] if self.endpoint.temperature is not None else []
         asked += [f"thinking {self.endpoint.thinking}"] if self.endpoint.thinking is not None else []
+        asked += [f"by {self.endpoint.api} {self._request}"]
         size = f"{ENCODINGS[self.picture][2]} up to {self.longest_px} px and {self.largest_mpx:g} Mpx"
         return f"{' '.join(asked)}, {self.rate_hz:g} fps, {size}, grids above {self.endpoint.images} pictures"
+
+    @property
+    def _request(self) -> str:
+        """Digest of what else is in each request."""
+        told = self.endpoint.model_dump(mode="json", include={"output_limit", "structured", "extra"})
+        return digest_of([told, self.most_output_tokens])[:6]
 
 
 class Pictures(Protocol):
