@@ -27,7 +27,7 @@ rule describe_references:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=lambda w: 16000 if w.lane == "gpu" else 3000,
         runtime=120,
     params:
         clips=contents,
@@ -99,7 +99,7 @@ rule score_renders:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=3000,
+        mem_mb=lambda w: 16000 if w.lane == "gpu" else 3000,
         runtime=240,
     params:
         clips=contents,

@@ -17,6 +17,7 @@ from codecap.score.engine.choice import module_of
 MAIN = ("visual_similarity", "object_iou", "retention")
 RECONSTRUCTION = ("appearance", "mps", "mps_strict", "kss")
 PARTS = ("dynamic", "static", "overall")
+MOST_COLUMNS = 9  # of a table that is read without scrolling
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,17 @@ def check_protocols(scores: Iterable[Score]) -> dict[str, tuple[str, bool]]:
                 "Score all systems again with one of them, or compare them in a run of their own"
             )
     return {metric: next(iter(ways)) for metric, ways in seen.items()}
+
+
+def shown_tables(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
+    """As `table_sets`, for a page: a wide table leaves what is beside the paper to a table of its own ("main_beside")."""
+    shown: list[tuple[str, list[Column]]] = []
+    for name, held in table_sets(columns):
+        paper = [column for column in held if column.table != "beside" or column.items]
+        beside = [column for column in held if column not in paper]
+        split = len(held) > MOST_COLUMNS and paper and beside
+        shown += [(name, paper), (f"{name}_beside", beside)] if split else [(name, held)]
+    return shown
 
 
 def table_sets(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:

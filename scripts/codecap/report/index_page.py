@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from codecap.clock import FPS
-from codecap.compare.columns import table_sets
+from codecap.compare.columns import shown_tables
 from codecap.compare.comparison import GROUPS, Column, Comparison, Estimate, SystemRow
 from codecap.compare.tables import best_of
 from codecap.records import Outcome
@@ -68,8 +68,15 @@ def context(comparison: Comparison) -> dict[str, Any]:
 
 
 def _boards(comparison: Comparison) -> list[Board]:
-    titles = {"main": "Main results", "stand_ins": "Results of stand-in backends", "exact": "Numbers without a stand-in"}
-    return [_board(comparison, name, titles[name], columns) for name, columns in table_sets(comparison.columns)]
+    titles = {
+        "main": "Main results",
+        "main_beside": "Beside the paper's metrics",
+        "stand_ins": "Results of stand-in backends",
+        "stand_ins_beside": "Stand-ins beside the paper's metrics",
+        "exact": "Numbers without a stand-in",
+        "exact_beside": "Numbers without a stand-in, beside the paper's metrics",
+    }
+    return [_board(comparison, name, titles[name], columns) for name, columns in shown_tables(comparison.columns)]
 
 
 def _board(comparison: Comparison, name: str, title: str, columns: Sequence[Column]) -> Board:

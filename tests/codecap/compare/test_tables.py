@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codecap.compare.columns import MetricInfo, columns_of, describe, table_sets
+from codecap.compare.columns import MetricInfo, columns_of, describe, shown_tables, table_sets
 from codecap.compare.comparison import Comparison, ComparisonError, SystemRow
 from codecap.compare.tables import headings_of, tabulate
 from codecap.records import (
@@ -244,6 +244,14 @@ def test_stand_ins_get_a_table_of_their_own_beside_the_papers_metrics() -> None:
     assert [name for name, _ in table_sets(all_stand_ins)] == ["main"]
     one_without_numbers = columns_of([SIMILARITY, IOU], rows[1:2])
     assert [name for name, _ in table_sets(one_without_numbers)] == ["main"]
+
+
+def test_a_wide_table_leaves_what_is_beside_the_paper_to_another() -> None:
+    beside = [MetricInfo(f"beside_{number}", f"Beside {number}", "", 0, 1, True) for number in range(8)]
+    narrow = columns_of([SIMILARITY, *beside], [score(info.name, "a", "A_1", 0.5) for info in (SIMILARITY, *beside)])
+    assert [(name, len(held)) for name, held in shown_tables(narrow)] == [("main", 9)]
+    wide = columns_of([SIMILARITY, KSS, *beside], [score(info.name, "a", "A_1", 0.5) for info in (SIMILARITY, KSS, *beside)])
+    assert [(name, len(held)) for name, held in shown_tables(wide)] == [("main", 2), ("main_beside", 8)]
 
 
 def test_columns_stand_in_the_papers_order_and_second_columns_beside_their_metric() -> None:
