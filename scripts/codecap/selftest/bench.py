@@ -10,6 +10,7 @@ import numpy as np
 
 from codecap.clock import FPS
 from codecap.records import Annotation, Clip, ObjectTrack, ObjectTracks, Render, Score
+from codecap.score.engine import choice
 from codecap.score.engine.single import Scorer, clip_of
 from codecap.selftest import candidates
 from codecap.video import read_frames
@@ -45,6 +46,10 @@ class Bench:
         """The clip without one of its annotated objects."""
         thing = next(item for item in self.annotations[clip.clip_id].objects if item.name == name)
         return self._keep("without", clip, lambda: candidates.without(clip, thing.boxes_xyxy))
+
+    def plugin(self, metric: str) -> str:
+        """The module of codecap/score that a configured metric is measured by."""
+        return choice.module_of(metric, self._config["metrics"][metric])
 
     def opening(self, clip: Clip, duration_s: float) -> Clip:
         """The first part of the clip as a clip of its own, for rows that need many candidates; its annotation is cut as well."""

@@ -81,15 +81,16 @@ def same_true_boxes(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
     names = [name for name in bench.metrics if name not in BESIDE]
     rows = bench.scores(clip, bench.same(clip), names, true_boxes=True)
     for column in dict.fromkeys(score.metric for score in rows):
-        name = next(name for name in names if column in (name, f"{name}_strict"))
-        module = registry.load("score", name)
+        name = max((name for name in names if column == name or column.startswith(f"{name}_")), key=len)
+        plugin = bench.plugin(name)
+        module = registry.load("score", plugin)
         found = [score for score in rows if score.metric == column]
         unscored = [score for score in found if score.value is None]
         if "annotation" in module.NEEDS and clip.clip_id not in bench.annotations:
             yield sheet.unfit("it has no annotation", column)
-        elif name == "mps" and unscored:
+        elif plugin == "mps" and unscored:
             yield sheet.unfit(unscored[0].detail, column)
-        elif name == "retention" and not _stand_in(found):
+        elif plugin == "retention" and not _stand_in(found):
             yield sheet.at_least(column, mean(rows, column), 90.0)
         elif unscored:
             told = "; ".join(f"{score.item or column}: {score.detail}" for score in unscored)
