@@ -1,7 +1,8 @@
 # Stage 0: the weights of the configured backends. Run it once where there is a network: `snakemake weights`.
 # in   resources/weights.yaml
-# out  results/0_weights/fetched/{weights}.json     its manifest; the weights themselves are in CODECAP_WEIGHTS, for all runs
-#      results/0_weights/prepared/{weights}.json    the manifest of the form that loads faster
+# out  results/0_weights/fetched/{weights}.json     what was fetched; the weights themselves are in CODECAP_WEIGHTS, for all runs
+#      results/0_weights/prepared/{weights}.json    what was made: the form that loads faster
+#      beside each {weights}.json.state, by which a loss of the weights is noticed, see codecap/weights/outputs.py
 
 
 localrules:
@@ -18,6 +19,7 @@ rule fetch_weights:
         "../envs/base.yaml"
     params:
         entry=sources_of_weights,
+        state=state_of_weights,
     script:
         "../scripts/fetch_weights.py"
 
@@ -34,5 +36,6 @@ rule prepare_weights:
         "../envs/base.yaml"
     params:
         digest=lambda w: digest("codecap.weights.preparing"),
+        state=state_of_prepared_weights,
     script:
         "../scripts/prepare_weights.py"

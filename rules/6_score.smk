@@ -79,6 +79,7 @@ rule segment_objects:
     params:
         clips=contents,
         segmenter=SEGMENTER,
+        this_try=this_try("segment_objects"),
     script:
         "../scripts/segment_objects.py"
 

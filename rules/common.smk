@@ -8,7 +8,7 @@ from codecap import config as configuration
 from codecap import plan
 from codecap.fingerprint import code_digest
 from codecap.score.engine import choice
-from codecap.weights import needs
+from codecap.weights import PREPARED, needs, outputs
 
 configuration.read_values(config, workflow.config_settings.config)
 configuration.drop_removed(config)
@@ -67,6 +67,16 @@ def code_of_weights(wildcards):
 def sources_of_weights(wildcards):
     """Where an entry comes from: an edit of the table fetches it anew."""
     return needs.as_values(wildcards.weights)
+
+
+def state_of_weights(wildcards):
+    """Changes when an entry is no more in the folder of weights, or CODECAP_WEIGHTS names another one: it is fetched anew."""
+    return outputs.state(Path(f"results/0_weights/fetched/{wildcards.weights}.json"), wildcards.weights)
+
+
+def state_of_prepared_weights(wildcards):
+    """The same of its form that loads faster."""
+    return outputs.state(Path(f"results/0_weights/prepared/{wildcards.weights}.json"), wildcards.weights + PREPARED)
 
 
 onstart:

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from codecap import job
-from codecap.weights import manifest
+from codecap.weights import outputs
 from codecap.weights.fetching import fetch
 
 
-def fetch_weights(*, name: str, fetched: Path) -> None:
+def fetch_weights(*, name: str, state: str, fetched: Path) -> None:
     fetch(name, tell=job.LOG.info)
-    fetched.write_bytes(manifest.path_of(name).read_bytes())
+    outputs.write(fetched, name, state)
 
 
 if "snakemake" in globals():
     with job.running(snakemake.log[0], network=True):
-        fetch_weights(name=snakemake.wildcards.weights, fetched=Path(snakemake.output.fetched))
+        fetch_weights(name=snakemake.wildcards.weights, state=snakemake.params.state, fetched=Path(snakemake.output.fetched))

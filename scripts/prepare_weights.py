@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from codecap import job
-from codecap.weights import PREPARED, manifest
+from codecap.weights import PREPARED, outputs
 from codecap.weights.preparing import prepare
 
 
-def prepare_weights(*, name: str, prepared: Path) -> None:
+def prepare_weights(*, name: str, state: str, prepared: Path) -> None:
     prepare(name)
-    prepared.write_bytes(manifest.path_of(name + PREPARED).read_bytes())
+    outputs.write(prepared, name + PREPARED, state)
 
 
 if "snakemake" in globals():
     with job.running(snakemake.log[0]):
-        prepare_weights(name=snakemake.wildcards.weights, prepared=Path(snakemake.output.prepared))
+        prepare_weights(name=snakemake.wildcards.weights, state=snakemake.params.state, prepared=Path(snakemake.output.prepared))

@@ -7,14 +7,14 @@ from codecap.exchange import session
 from codecap.records import Annotation, Caption, ObjectTracks, Render, Score, read_rows, write_rows
 from codecap.retries import Retries
 from codecap.score.engine.choice import Choice
-from codecap.score.engine.lane import Lane, Reference, score_shard
+from codecap.score.engine.lane import Lane, Reference, score_clips
 
 
 def score_renders(*, config: dict, bucket: str, system: str, lane: str, params: dict, inputs: dict, scores: Path) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     store = {root: Path(config["store"][root]) for root in ("durable", "bulk")}
-    rows = score_shard(
-        renders=job.counted(read_rows(inputs["renders"], Render), f"scores of {system}", len(clips)),
+    scored = score_clips(
+        renders=read_rows(inputs["renders"], Render),
         clips=clips,
         references={row.clip_id: row for row in read_rows(inputs["references"], Reference)},
         annotations={row.clip_id: row for row in read_rows(inputs["annotations"], Annotation)},
@@ -28,7 +28,7 @@ def score_renders(*, config: dict, bucket: str, system: str, lane: str, params: 
         ),
     )
     with session(store["durable"], config.get("exchange"), stage="score_renders", system=system):
-        rows = list(rows)
+        rows = [row for of_clip in job.counted(scored, f"scores of {system}", len(clips)) for row in of_clip]
     write_rows(scores, Score, rows)
     failed = [f"{row.metric}, {row.clip_id}: {row.detail}" for row in rows if row.retry]
     unfinished = job.tell_unfinished(f"scores of {system}", failed)

@@ -4,20 +4,25 @@ from pathlib import Path
 
 from codecap import job, plan
 from codecap.records import ObjectPrompts, ObjectTracks, Render, read_rows, write_rows
+from codecap.retries import Retries
 from codecap.score.engine.choice import Choice
 from codecap.score.engine.objects import segment_shard
 
 
-def segment_objects(*, config: dict, bucket: str, system: str, segmenter: dict, renders: Path, prompts: Path, tracks: Path) -> None:
+def segment_objects(*, config: dict, bucket: str, system: str, params: dict, renders: Path, prompts: Path, tracks: Path) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
-    rows = segment_shard(
+    found = segment_shard(
         read_rows(prompts, ObjectPrompts),
         {render.clip_id: render for render in read_rows(renders, Render)},
         clips,
-        Choice(**segmenter),
+        Choice(**params["segmenter"]),
         bulk=Path(config["store"]["bulk"]),
     )
-    write_rows(tracks, ObjectTracks, job.counted(rows, f"tracks of {system}", len(clips)))
+    rows = list(job.counted(found, f"tracks of {system}", len(clips)))
+    write_rows(tracks, ObjectTracks, rows)
+    failed = [f"{row.clip_id}: {row.status}" for row in rows if row.retry]
+    unfinished = job.tell_unfinished(f"tracks of {system}", failed)
+    Retries(plan.RETRIES).settle(f"segment_objects/{system}/{bucket}", params["this_try"], unfinished)
 
 
 if "snakemake" in globals():
@@ -26,7 +31,7 @@ if "snakemake" in globals():
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,
             system=snakemake.wildcards.system,
-            segmenter=snakemake.params.segmenter,
+            params=dict(snakemake.params.items()),
             renders=Path(snakemake.input.renders),
             prompts=Path(snakemake.input.prompts),
             tracks=Path(snakemake.output.tracks),

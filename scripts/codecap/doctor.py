@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from codecap import registry
@@ -34,6 +35,7 @@ def examine(config: Mapping[str, Any]) -> list[Finding]:
         *_fonts(),
         *_backends(config),
         *_weights(config),
+        *_settings(config),
         *_hosted(config),
         *_clips(config),
         *_space(config),
@@ -78,7 +80,7 @@ def _fonts() -> Iterator[Finding]:
 
 def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:
     """Metrics, backends, harnesses and proposer that the configuration names."""
-    named = [("score", name) for name in config["metrics"]]
+    named = [("score", entry.get("module", name)) for name, entry in config["metrics"].items()]
     named += [
         (f"score.{family}s", entry[family])
         for entry in config["metrics"].values()
@@ -87,10 +89,11 @@ def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:
     ]
     named += [("generate.harnesses", entry["harness"]) for entry in config["models"].values()]
     named += [("annotate.proposers", config["proposer"]), ("render.engines", config["render"]["engine"])]
+    named += [("shots", config["shots"]["detector"])] if config["shots"].get("detector") else []
     for family, name in dict.fromkeys(named):
         try:
             registry.load(family, name)
-            yield Finding(f"{family} {name}", True, True, "can be loaded")
+            yield Finding(f"{family} {name}", True, True, "is there")
         except registry.Unavailable as error:
             yield Finding(f"{family} {name}", False, True, str(error))
 
@@ -105,6 +108,39 @@ def _weights(config: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"weights {name}", True, True, f"{found.path} for {', '.join(users)}")
         except weights.WeightsMissing as error:
             yield Finding(f"weights {name}", False, True, f"{error} (for {', '.join(users)})")
+
+
+def _settings(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """What settings of metrics and backends ask for: files and folders of the user's, a GPU, packages that are imported late."""
+    from codecap.weights import needs
+
+    for plugin, settings in needs.plugins(config):
+        for key in needs.GIVEN:
+            if settings.get(key):
+                path = Path(str(settings[key]))
+                told = str(path) if path.exists() else f"{path}: nothing is there; correct this setting, or take it out"
+                yield Finding(f"{plugin} {key}", path.exists(), True, told)
+        try:
+            module = registry.load(*plugin.rsplit(".", 1))
+        except registry.Unavailable:
+            continue  # that was told of the plugin itself
+        package = getattr(module, "PACKAGE", None)
+        if package and not _can_import(package, settings.get("code")):
+            yield Finding(f"{plugin} package", False, True, f"{package} is not installed; {module.INSTALL}")
+        if _device(module, settings) == "cuda" and not _sees_gpu():
+            told = "device: cuda, but there is no GPU that torch can use; set device to cpu or auto, or use a node with a GPU"
+            yield Finding(f"{plugin} device", False, True, told)
+
+
+def _can_import(package: str, checkout: str | None) -> bool:
+    """The package is installed, or is in a checkout that a setting names."""
+    return importlib.util.find_spec(package) is not None or (checkout is not None and (Path(checkout) / package).is_dir())
+
+
+def _device(module: ModuleType, settings: Mapping[str, Any]) -> Any:
+    """The setting, or what the plugin takes without it."""
+    known = getattr(getattr(module, "Settings", None), "model_fields", {})
+    return settings.get("device", known["device"].default) if "device" in known else None
 
 
 def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
@@ -167,7 +203,15 @@ def _gpu() -> Finding:
     return Finding("GPU", False, False, f"none that torch {version} can use; the embedded backends need none")
 
 
+def _sees_gpu() -> bool:
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def _limits() -> Iterator[Finding]:
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    yield Finding("memory", memory_gb >= 4, False, f"{memory_gb:.0f} GB; a job takes up to 1.5 GB")
+    yield Finding("memory", memory_gb >= 4, False, f"{memory_gb:.0f} GB; a job of the embedded backends takes up to 1.5 GB")
     yield Finding("cores", True, False, f"{len(os.sched_getaffinity(0))}")

@@ -270,7 +270,8 @@ class ObjectTracks(Row):
     system: str
     clip_id: ClipId
     key: str
-    status: str
+    status: str  # ok, or why there are none
+    retry: bool = False  # they could not be had this time
     tracks: list[ObjectTrack] = []
     masks: Path | None = None  # what the boxes hold (see score/masks/kept.py), where the segmenter finds masks
     protocol: str = ""

@@ -1,6 +1,7 @@
 """`snakemake weights`: what the configuration needs is fetched and prepared, once; then a run finds it without a network."""
 
 import functools
+import shutil
 import threading
 import zipfile
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -72,4 +73,19 @@ def test_weights_are_fetched_and_prepared_once(workflow, tmp_path, served, monke
     told = workflow.finish("weights")
     assert "4 of 4 steps" in told  # two fetched, one prepared, the target
     assert (tmp_path / "weights" / "vjepa2_1_vitG_384.prepared" / "encoder.safetensors").is_file()
+    assert "Nothing to be done" in workflow.finish("weights")
+
+    shutil.rmtree(tmp_path / "weights")
+    assert "4 of 4 steps" in workflow.finish("weights")
+    assert "Nothing to be done" in workflow.finish("weights")
+    shutil.rmtree(tmp_path / "weights" / "vjepa2_1_vitG_384.prepared")
+    assert "2 of 2 steps" in workflow.finish("weights")
+    assert (tmp_path / "weights" / "vjepa2_1_vitG_384.prepared" / "encoder.safetensors").is_file()
+    assert "Nothing to be done" in workflow.finish("weights")
+    monkeypatch.setenv("CODECAP_WEIGHTS", str(tmp_path / "elsewhere"))
+    (folder / "g.pt").rename(folder / "away.pt")
+    assert workflow.run("weights")[0] == 1
+    (folder / "away.pt").rename(folder / "g.pt")
+    assert "steps (100%) done" in workflow.finish("weights")  # what failed is tried again
+    assert (tmp_path / "elsewhere" / "vjepa2_1_vitG_384.prepared" / "encoder.safetensors").is_file()
     assert "Nothing to be done" in workflow.finish("weights")

@@ -2,8 +2,9 @@
 
 Each measurement runs in a process of its own, its networks loaded before the clock starts, both ways with the same threads. Ours is
 the engine of the workflow (a shard: every reference described once, each candidate decoded ahead of the one that is measured); the
-plain loop reads both videos of a pair whole and embeds one picture, or one clip, at a time. Shares are measured in a second pass,
-one step after another.
+plain loop reads both videos of a pair whole and embeds one picture, or one clip, at a time. Candidates are the clips themselves,
+late and shifted, so that a value that both ways agree on says something. Shares, and the plain loop's value, come from a second
+pass: its own way of reading enlarges the halved colours of a video more coarsely, so for the value it is given our frames.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import logging
 import statistics
 import subprocess
 import sys
@@ -26,14 +28,20 @@ import numpy as np
 from codecap import config as configuration
 from codecap import registry
 from codecap.bench import plain_loops
+from codecap.errors import UserError
 from codecap.records import Annotation, Clip, Outcome, Render, read_clips, read_record
 from codecap.score import Metric, Task, Unscored, Watcher
 from codecap.score.engine import choice
 from codecap.score.engine.watching import watch
+from codecap.video import CanonicalWriter, read_frames
 
+LOG = logging.getLogger("codecap")
 OURS, PLAIN = "codecap", "plain loop"
 BESIDE = ("lag",)  # keeps the reference's clock, and looks at pictures all the same
+LATE_FRAMES = 5  # of a candidate behind its clip,
+SHIFTED = 16  # and by this part of its width to the right
 DEMO = configuration.PROJECT / "resources" / "demo"
+Read = Callable[[Path], list[np.ndarray]]  # all frames of a video
 
 
 @dataclass(frozen=True)
@@ -73,20 +81,30 @@ def measure(
         repeats: processes of each way, in turns; the median of them is told.
 
     Raises:
-        UserError: a backend cannot be loaded; the message says why.
+        UserError: a backend cannot be loaded, or nothing is left to measure; the message says why.
     """
     config = configuration.load(*config_files)
     choice.check(config)
+    names = _measurable(config, metrics or list(config["metrics"]))
     costs = []
-    for name in metrics or config["metrics"]:
-        if name not in config["metrics"]:
-            raise registry.Unavailable(
-                f"metrics: no metric called {name!r} is configured; there are {', '.join(config['metrics'])}"
-            )
-        ways = [way for way in (OURS, PLAIN) if _can(config, name, way)]
-        made = [[_in_process(config_files, name, way, clips, candidates) for way in ways] for _ in range(repeats)]
-        costs += [_median([round_[place] for round_ in made]) for place in range(len(ways))]
+    with tempfile.TemporaryDirectory(prefix="codecap-bench-") as folder:
+        for clip, _ in _clips(clips):
+            write_candidate(clip, Path(folder) / f"{clip.clip_id}.mp4")
+        asked = {"files": [str(path) for path in config_files], "videos": folder, "clips": clips, "candidates": candidates}
+        for name in names:
+            ways = [OURS, PLAIN] if _has_plain_loop(config, name) else [OURS]
+            made = [[_in_process(asked | {"metric": name, "way": way}) for way in ways] for _ in range(repeats)]
+            costs += [_median([round_[place] for round_ in made]) for place in range(len(ways))]
     return costs
+
+
+def write_candidate(clip: Clip, mp4: Path) -> None:
+    """The clip late by `LATE_FRAMES`, with its first frame before, and shifted to the right; what leaves comes in at the left."""
+    with CanonicalWriter(mp4, clip.width_px, clip.height_px) as writer:
+        for frame, rgb in read_frames(clip.mp4, stop=max(clip.frames - LATE_FRAMES, 1)):
+            writer.add(np.roll(rgb, clip.width_px // SHIFTED, axis=1))
+            while frame == 0 and writer.frames < min(LATE_FRAMES + 1, clip.frames):
+                writer.repeat()
 
 
 def as_table(costs: Sequence[Cost]) -> str:
@@ -105,17 +123,48 @@ def as_table(costs: Sequence[Cost]) -> str:
     return "\n".join(lines)
 
 
-def _can(config: Mapping[str, Any], name: str, way: str) -> bool:
-    """Ours: what looks at pictures by itself and asks nobody. The plain loop: where an example of the library is known."""
-    chosen = choice.metric(config, name)
-    module = chosen.module()
-    if "tracks" in module.NEEDS or (not hasattr(module, "CLOCK") and name not in BESIDE):
-        return False
-    return way == OURS or name == "kss" or chosen.settings.get("encoder") in plain_loops.ENCODERS
+def _measurable(config: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Of these metrics those that look at pictures by themselves and ask nobody; the others are told.
+
+    Raises:
+        UserError: one is not configured, or none is left.
+    """
+    left, out = [], []
+    for name in names:
+        if name not in config["metrics"]:
+            raise registry.Unavailable(
+                f"metrics: no metric called {name!r} is configured; there are {', '.join(config['metrics'])}"
+            )
+        why = _left_out(config, name)
+        if why:
+            out.append(f"{name} ({why})")
+        else:
+            left.append(name)
+    if not left:
+        raise UserError(f"nothing to measure; left out: {', '.join(out)}")
+    if out:
+        LOG.warning("left out: %s", ", ".join(out))
+    return left
 
 
-def _in_process(config_files: Sequence[Path], name: str, way: str, clips: int, candidates: int) -> Cost:
-    asked = {"files": [str(path) for path in config_files], "metric": name, "way": way, "clips": clips, "candidates": candidates}
+def _left_out(config: Mapping[str, Any], name: str) -> str:
+    """Why a metric is not measured here; empty for one that is."""
+    module = choice.metric(config, name).module()
+    if "tracks" in module.NEEDS:
+        return "compares boxes that prompter and segmenter have found before"
+    if hasattr(module, "CLOCK") or name in BESIDE:
+        return ""
+    reasons = {"annotation": "asks a judge", "page": "measures a page"}
+    return next((why for need, why in reasons.items() if need in module.NEEDS), "compares no pictures")
+
+
+def _has_plain_loop(config: Mapping[str, Any], name: str) -> bool:
+    """Whether an example of the libraries is known."""
+    return name == "kss" or choice.metric(config, name).settings.get("encoder") in plain_loops.ENCODERS
+
+
+def _in_process(asked: Mapping[str, Any]) -> Cost:
+    name, way = asked["metric"], asked["way"]
     done = subprocess.run([sys.executable, "-m", __name__, json.dumps(asked)], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise registry.Unavailable(f"{name}, {way}: could not be measured, see above")
@@ -141,9 +190,10 @@ def _run(asked: Mapping[str, Any]) -> Cost:
     plain = _plain_of(metric, chosen) if asked["way"] == PLAIN else None
     load_s = time.perf_counter() - started
     with tempfile.TemporaryDirectory(prefix="codecap-bench-") as scratch:
-        tasks = list(_tasks(config, clips, asked["candidates"], Path(scratch)))
+        tasks = list(_tasks(config, clips, asked["candidates"], Path(asked["videos"]), Path(scratch)))
         if plain is not None:
-            seconds, value = _timed(lambda: [plain(task) for task in tasks])
+            seconds, _ = _timed(lambda: [plain(task, plain_loops.read_all) for task in tasks])
+            value = statistics.fmean(plain(task, _frames) for task in tasks[:: asked["candidates"]])
             shares: dict[str, float] = {}
         else:
             seconds, value = _timed(lambda: _by_engine(config, asked["metric"], tasks, Path(scratch)))
@@ -157,15 +207,18 @@ def _timed(work: Callable[[], list[float]]) -> tuple[float, float | None]:
     return time.perf_counter() - started, statistics.fmean(values) if values else None
 
 
-def _tasks(config: Mapping[str, Any], clips: Sequence[tuple[Clip, Annotation]], candidates: int, scratch: Path) -> Iterator[Task]:
-    """Each clip as several systems' render of it; shots are found beforehand, the same for both ways."""
+def _tasks(
+    config: Mapping[str, Any], clips: Sequence[tuple[Clip, Annotation]], candidates: int, videos: Path, scratch: Path
+) -> Iterator[Task]:
+    """Each clip's candidate as several systems' render of it; shots are found beforehand, the same for both ways."""
     from codecap.score.engine.lane import Lane
 
     lane = Lane([], choice.shots(config), scratch / "shots", scratch / "shots")
     for clip, annotation in clips:
         for number in range(candidates):
             key = f"{clip.sha256}{number}"
-            render = Render(system=f"s{number}", clip_id=clip.clip_id, key=key, outcome=Outcome.OK, mp4=clip.mp4)
+            mp4 = videos / f"{clip.clip_id}.mp4"
+            render = Render(system=f"s{number}", clip_id=clip.clip_id, key=key, outcome=Outcome.OK, mp4=mp4)
             yield Task(clip, render, lane.shots(clip), annotation=annotation, frames=clip.frames)
 
 
@@ -199,8 +252,8 @@ def _shares(metric: Metric, tasks: Sequence[Task]) -> dict[str, float]:
     for task in tasks:
         clip_id = task.clip.clip_id
         if clip_id not in known:
-            known[clip_id] = _look(metric.watch_reference(task.clip, task.shots), task.clip, spent)
-        found = _look(metric.watch_candidate(task.clip, task.shots, known[clip_id]), task.clip, spent)
+            known[clip_id] = _look(metric.watch_reference(task.clip, task.shots), task.clip.mp4, task.clip, spent)
+        found = _look(metric.watch_candidate(task.clip, task.shots, known[clip_id]), task.render.mp4, task.clip, spent)
         started = time.perf_counter()
         with contextlib.suppress(Unscored):
             metric.compare(known[clip_id], found, task)
@@ -209,12 +262,12 @@ def _shares(metric: Metric, tasks: Sequence[Task]) -> dict[str, float]:
     return {step: seconds / total for step, seconds in spent.items()}
 
 
-def _look(watcher: Watcher | None, clip: Clip, spent: dict[str, float]) -> dict[str, np.ndarray]:
+def _look(watcher: Watcher | None, mp4: Path, clip: Clip, spent: dict[str, float]) -> dict[str, np.ndarray]:
     if watcher is None:
         return {}
     timed = _Timed(watcher)
     started = time.perf_counter()
-    watch(clip.mp4, clip, [timed])
+    watch(mp4, clip, [timed])
     spent["decode"] += time.perf_counter() - started - timed.seconds
     spent["prepare"] += timed.seconds
     copied = _copy_s(watcher)
@@ -242,7 +295,12 @@ def _copy_s(watcher: Watcher) -> float:
     return time.perf_counter() - started
 
 
-def _plain_of(metric: Metric, chosen: choice.Choice) -> Callable[[Task], float]:
+def _frames(mp4: Path) -> list[np.ndarray]:
+    """All frames of a video as the engine has them."""
+    return [rgb for _, rgb in read_frames(mp4)]
+
+
+def _plain_of(metric: Metric, chosen: choice.Choice) -> Callable[[Task, Read], float]:
     if chosen.name == "kss":
         return _plain_kss
     name = chosen.settings["encoder"]
@@ -250,11 +308,11 @@ def _plain_of(metric: Metric, chosen: choice.Choice) -> Callable[[Task], float]:
     return functools.partial(_plain_pair, metric, loop)
 
 
-def _plain_pair(metric: Any, loop: Callable[[list[np.ndarray], bool], np.ndarray], task: Task) -> float:
+def _plain_pair(metric: Any, loop: plain_loops.Loop, task: Task, read: Read) -> float:
     """Both videos read whole, the same frames embedded, their cosines averaged as the metric does."""
     described = []
     for mp4 in (task.clip.mp4, task.render.mp4):
-        frames = plain_loops.read_all(mp4)
+        frames = read(mp4)
         samples = metric.watch_reference(task.clip, task.shots).samples
         if isinstance(samples[0], int):
             described.append({"embedding": loop([frames[frame] for frame in samples], True)[0]})
@@ -265,13 +323,13 @@ def _plain_pair(metric: Any, loop: Callable[[list[np.ndarray], bool], np.ndarray
     return metric.compare(*described, task)[0].value
 
 
-def _plain_kss(task: Task) -> float:
+def _plain_kss(task: Task, read: Read) -> float:
     """scikit-image's example with Wang's settings."""
     from skimage.metrics import structural_similarity
 
     from codecap.score.kss import midpoint
 
-    first, second = (plain_loops.read_all(mp4) for mp4 in (task.clip.mp4, task.render.mp4))
+    first, second = (read(mp4) for mp4 in (task.clip.mp4, task.render.mp4))
     like = {"channel_axis": -1, "data_range": 255, "gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False}
     middles = [midpoint(start, stop) for start, stop in task.shots]
     return statistics.fmean(structural_similarity(first[frame], second[frame], **like) for frame in middles)

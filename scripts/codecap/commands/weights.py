@@ -62,12 +62,12 @@ def list_(config: Config = None, as_json: AsJson = False) -> None:
 @app.command()
 def fetch(names: Names = None, config: Config = None) -> None:
     """Fetch weights, where there is a network; what is there and unchanged is left. Gated ones need HF_TOKEN."""
-    from codecap.weights.fetching import fetch
+    from codecap.weights.fetching import fetch, in_bytes
 
     with job.running(network=True):
         for name in _chosen(names, config):
             made = fetch(name, tell=lambda line: typer.echo(line, err=True))
-            typer.echo(f"{name}: {len(made.files)} files, {sum(file.size_bytes for file in made.files.values()) / 1e9:.2f} GB")
+            typer.echo(f"{name}: {len(made.files)} files, {in_bytes(sum(file.size_bytes for file in made.files.values()))}")
 
 
 @app.command()
@@ -94,14 +94,23 @@ def verify(names: Names = None, config: Config = None) -> None:
 
 
 @app.command()
-def prepare(names: Names = None, config: Config = None) -> None:
+def prepare(
+    names: Names = None,
+    config: Config = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A released checkpoint of your own, for the one entry that is named.")
+    ] = None,
+    code: Annotated[Path | None, typer.Option(help="A checkout of your own to build the network with.")] = None,
+) -> None:
     """Convert what is slow to load, once: V-JEPA 2.1's training checkpoint becomes a file of the encoder alone."""
     from codecap import weights
     from codecap.weights import preparing
 
+    if checkpoint and len(names or []) != 1:
+        raise typer.BadParameter("needs the one entry that it is a checkpoint of: codecap weights prepare NAME --checkpoint FILE")
     with job.running():
         for name in names or [name for name in _chosen(names, config) if weights.entry(name).prepare]:
-            typer.echo(f"{name}: {preparing.prepare(name)}")
+            typer.echo(f"{name}: {preparing.prepare(name, checkpoint, code)}")
 
 
 def _chosen(names: list[str] | None, config: list[Path] | None) -> list[str]:

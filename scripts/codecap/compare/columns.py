@@ -11,7 +11,7 @@ from typing import Any, Literal
 from codecap import registry
 from codecap.compare.comparison import Column, ComparisonError, Items
 from codecap.records import Score
-from codecap.score.engine.choice import module_of
+from codecap.score.engine.choice import OBJECTS_METRIC, module_of
 
 # The paper's own metrics in the order of its Table 1 and Table 3. They and their stand-ins never share a table.
 MAIN = ("visual_similarity", "object_iou", "retention")
@@ -112,7 +112,7 @@ def check_protocols(scores: Iterable[Score]) -> dict[str, tuple[str, bool]]:
             )
             raise ComparisonError(
                 f"metric {metric!r} has numbers of {len(ways)} protocols, which no table may mix: {told}. "
-                "Score all systems again with one of them, or compare them in a run of their own"
+                f"{_one_protocol(metric)}. Or compare the systems in runs of their own"
             )
     return {metric: next(iter(ways)) for metric, ways in seen.items()}
 
@@ -126,6 +126,16 @@ def shown_tables(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
         split = len(held) > MOST_COLUMNS and paper and beside
         shown += [(name, paper), (f"{name}_beside", beside)] if split else [(name, held)]
     return shown
+
+
+def _one_protocol(metric: str) -> str:
+    """How all numbers of a metric come to be made alike: which device `auto` has chosen is in no key of the store."""
+    tracks = " and store.bulk/segment_objects" if metric == OBJECTS_METRIC else ""
+    return (
+        f"Name device and dtype of its backend in the config (metrics.{metric}) instead of auto, and run again: all systems are "
+        f"scored anew. Or remove the folders store.durable/score/{metric}{tracks} and results/6_score, and run again: what lies in "
+        "the store is not computed twice"
+    )
 
 
 def table_sets(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:

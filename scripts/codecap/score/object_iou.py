@@ -14,7 +14,7 @@ import numpy as np
 
 from codecap.boxes import as_array, iou_series, object_iou
 from codecap.records import AnnotatedObject, Clip, ObjectTrack, Row
-from codecap.score import Description, Measurement, Shots, Task, Unscored
+from codecap.score import Description, Measurement, Shots, Task, Unreached, Unscored
 from codecap.video import probe
 
 NAME = "object_iou"
@@ -47,13 +47,15 @@ class ObjectIou:
         return None
 
     def compare(self, reference: Description, candidate: Description, task: Task) -> list[Measurement]:  # noqa: ARG002
-        """Raises Unscored when there is no annotated object that is ever visible, or there are no tracks."""
+        """Raises Unscored when there is no annotated object that is ever visible, or there are no tracks; Unreached when there are
+        none this time."""
         objects = task.annotation.objects if task.annotation is not None else []
         if not any(is_visible(item) for item in objects):
             raise Unscored("the clip has no annotated object that is visible in some frame")
         if task.tracks is None or task.tracks.status != "ok":
             why = "none were made" if task.tracks is None else task.tracks.status
-            raise Unscored(f"no tracks of the objects in the candidate: {why}")
+            kind = Unreached if task.tracks is not None and task.tracks.retry else Unscored
+            raise kind(f"no tracks of the objects in the candidate: {why}")
         tracks = {track.name: track for track in task.tracks.tracks}
         grow = _to_canonical(task)
         return [measure(item, tracks.get(item.name), task.clip.frames, grow) for item in objects]

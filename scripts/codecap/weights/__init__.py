@@ -147,7 +147,27 @@ def entry(name: str) -> Entry:
 
 
 def folder() -> Path:
-    """Where all weights lie on this machine."""
+    """Where all weights lie on this machine.
+
+    Raises:
+        WeightsMissing: there is something else than a folder.
+    """
+    there = _named_folder()
+    if there.exists() and not there.is_dir():
+        raise WeightsMissing(f"{there}: is no folder; set {FOLDER_VARIABLE} to the folder for the weights")
+    return there
+
+
+def make_folder() -> None:
+    """Raises WeightsMissing: the folder is not there and cannot be made."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        cure = f"set {FOLDER_VARIABLE} to a folder that can be written"
+        raise WeightsMissing(f"{folder()}: the folder for the weights cannot be made ({error.strerror}); {cure}") from error
+
+
+def _named_folder() -> Path:
     given = os.environ.get(FOLDER_VARIABLE)
     return Path(given) if given else Path.home() / ".cache" / "codecap" / "weights"
 
@@ -252,6 +272,6 @@ def work_offline() -> None:
     """
     for variable in OFFLINE:
         os.environ[variable] = "1"
-    os.environ.setdefault("TORCH_HOME", str(folder() / "torch"))
-    os.environ.setdefault("HF_HOME", str(folder() / "huggingface"))
-    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder() / "cl100k_base"))
+    os.environ.setdefault("TORCH_HOME", str(_named_folder() / "torch"))
+    os.environ.setdefault("HF_HOME", str(_named_folder() / "huggingface"))
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(_named_folder() / "cl100k_base"))

@@ -1,13 +1,12 @@
 """Fetching: what an entry of the table names comes into its folder, whole or not at all.
 
 Everything is collected in a hidden draft folder beside the entry's, which a broken transfer leaves for the next try, checked,
-and then given its name. Files go on where they broke off. Only `codecap weights fetch` and the rule fetch_weights come here.
+and then takes the place of what was there. Files go on where they broke off. Only `codecap weights fetch` and the rule
+fetch_weights come here.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import http.client
 import os
@@ -17,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlparse
@@ -32,6 +31,7 @@ FIRST_WAIT_S = 1.0  # after a broken transfer; doubled from try to try
 TIMEOUT_S = 60.0  # without a byte
 GIT_TIMEOUT_S = 1800.0
 PIECE = 1 << 20
+ZIPPED = ".archive.zip"
 UNPACKED = ".archive.sha256"  # marks in a draft that an archive was unpacked whole
 TOKEN_VARIABLE = "HF_TOKEN"
 
@@ -50,20 +50,17 @@ def fetch(name: str, tell: Told = lambda _: None) -> Manifest:
 
     Raises:
         NotFetched: a source cannot be reached, refuses, or gives what neither the table nor the first fetch has seen.
+        WeightsMissing: there is no such entry, or the folder for the weights cannot be made.
     """
     told = weights.entry(name)
-    folder().mkdir(parents=True, exist_ok=True)
-    with _alone(name):
+    with manifest.alone(name):
         try:
             return manifest.check(name, told)
         except WeightsMissing:
             known = _known(name)
         draft = folder() / f".{name}.draft"
-        if (folder() / name).exists() and not draft.exists():
-            (folder() / name).rename(draft)
         draft.mkdir(exist_ok=True)
-        if known is not None:
-            _drop_what_is_wrong(name, told, known, draft)
+        _take_over(name, told, known, draft)
         commits, archives = {}, {}
         for part in told.parts:
             _check_space(part, draft)
@@ -87,14 +84,6 @@ def fetch(name: str, tell: Told = lambda _: None) -> Manifest:
         return made
 
 
-@contextlib.contextmanager
-def _alone(name: str) -> Iterator[None]:
-    """One fetch of an entry at a time on this file system; the kernel frees the lock of a killed one."""
-    with (folder() / f".{name}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _known(name: str) -> Manifest | None:
     """What an earlier fetch has recorded, if it can still be read."""
     try:
@@ -103,22 +92,54 @@ def _known(name: str) -> Manifest | None:
         return None
 
 
-def _drop_what_is_wrong(name: str, told: Entry, known: Manifest, draft: Path) -> None:
-    """Keep of an earlier fetch what is as it was recorded, if the table still wants that."""
-    if any(manifest.contradictions(name, told, known)):
-        shutil.rmtree(draft)
-        draft.mkdir()
-    for inner, kept in known.files.items():
-        file = draft / inner
-        if file.is_file() and (file.stat().st_size != kept.size_bytes or weights.digest(file) != kept.sha256):
-            file.unlink()
+def _take_over(name: str, told: Entry, known: Manifest | None, draft: Path) -> None:
+    """Have in the draft too what an earlier fetch left and is still right; the earlier fetch stays until the new one is whole.
+
+    What is known to be wrong leaves the draft. Of archives and git nothing is taken: they come whole, and unpacking would write
+    into what is linked.
+    """
+    right = {part.into: part.sha256 for part in told.parts if part.kind == "file" and part.sha256}
+    if known is not None and not any(manifest.contradictions(name, told, known)):
+        right |= {inner: kept.sha256 for inner, kept in known.files.items() if any(_holds(part, inner) for part in told.parts)}
+    for inner, sha256 in right.items():
+        here, there = folder() / name / inner, draft / inner
+        if there.is_file() and weights.digest(there) != sha256:
+            there.unlink()
+        if here.is_file() and not there.exists() and weights.digest(here) == sha256:
+            there.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                there.hardlink_to(here)
+            except OSError:  # not every file system has hard links
+                shutil.copy2(here, there)
+
+
+def _holds(part: Part, inner: str) -> bool:
+    """A file of the entry's folder comes with this part, which replaces files and never writes into them."""
+    if part.kind == "hub":
+        return Path(part.into) in Path(inner).parents
+    return part.kind == "file" and inner == part.into
 
 
 def _check_space(part: Part, draft: Path) -> None:
     free = shutil.disk_usage(draft).free
-    if part.size_bytes > free:
-        wanted = f"{part.size_bytes / 1e9:.1f} GB are needed, {free / 1e9:.1f} GB are free"
+    needed = max(0, part.size_bytes - _already_here(part, draft))
+    if needed > free:
+        wanted = f"{in_bytes(needed)} are needed, {in_bytes(free)} are free"
         raise NotFetched(f"{draft.parent}: {wanted}; free some space, or set {weights.FOLDER_VARIABLE} to a larger disk")
+
+
+def _already_here(part: Part, draft: Path) -> int:
+    """Bytes of a file or an archive that an earlier try has brought."""
+    place = draft / part.into
+    if part.kind == "archive" and (place / UNPACKED).is_file():
+        return part.size_bytes
+    place = place / ZIPPED if part.kind == "archive" else place
+    return next((file.stat().st_size for file in (place, _piece(place)) if file.is_file()), 0)
+
+
+def in_bytes(size: int) -> str:
+    """1.2 GB, 34.5 MB."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
 def _check_found(name: str, told: Entry, made: Manifest, known: Manifest | None) -> None:
@@ -138,10 +159,11 @@ def _check_found(name: str, told: Entry, made: Manifest, known: Manifest | None)
 
 def _download(part: Part, place: Path, tell: Told) -> None:
     """A file by https, begun or gone on with; its size is checked, and its digest where the table has one."""
+    piece = _piece(place)
     if place.is_file():  # whole, from a fetch that broke off later
+        _tag(piece).unlink(missing_ok=True)
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    piece = place.with_name(place.name + ".part")
     for number in range(TRIES):
         try:
             _go_on(part, piece, tell)
@@ -153,10 +175,27 @@ def _download(part: Part, place: Path, tell: Told) -> None:
             if number + 1 == TRIES:
                 raise NotFetched(f"{part.source}: {reason}, {TRIES} times; run the command again: it goes on from there") from error
             time.sleep(FIRST_WAIT_S * 2**number)
-    if part.sha256 and (found := weights.digest(piece)) != part.sha256:
+    wrong = ""
+    if part.size_bytes and (size := piece.stat().st_size) != part.size_bytes:
+        wrong = f"has {size} bytes, {weights.TABLE.name} names {part.size_bytes}"
+    elif part.sha256 and (found := weights.digest(piece)) != part.sha256:
+        wrong = f"has sha256 {found}, {weights.TABLE.name} names {part.sha256}"
+    if wrong:
         piece.unlink()
-        raise NotFetched(f"{part.source}: has sha256 {found}, {weights.TABLE.name} names {part.sha256}; nothing was kept")
-    piece.replace(place)
+    else:
+        piece.replace(place)
+    _tag(piece).unlink(missing_ok=True)  # not before: of a piece without one nothing is known, it would come again
+    if wrong:
+        raise NotFetched(f"{part.source}: {wrong}; nothing was kept")
+
+
+def _piece(place: Path) -> Path:
+    return place.with_name(place.name + ".part")
+
+
+def _tag(piece: Path) -> Path:
+    """Beside a piece of a file: what the server calls the file's version, for going on with this one only."""
+    return piece.with_name(piece.name + ".tag")
 
 
 def _go_on(part: Part, piece: Path, tell: Told) -> None:
@@ -165,7 +204,7 @@ def _go_on(part: Part, piece: Path, tell: Told) -> None:
     Raises:
         OSError: the transfer broke off.
     """
-    tag = piece.with_name(piece.name + ".tag")
+    tag = _tag(piece)
     begun = piece.stat().st_size if piece.is_file() and tag.is_file() else 0
     request = urllib.request.Request(part.source, headers={"User-Agent": "codecap"})
     if begun:
@@ -174,9 +213,14 @@ def _go_on(part: Part, piece: Path, tell: Told) -> None:
     try:
         answer = urllib.request.urlopen(request, timeout=TIMEOUT_S)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # nothing comes after what is there: begin anew, the digest or the size decides
-            piece.unlink()
-        raise
+        if error.code != 416 or not begun:
+            raise
+        version = tag.read_text()
+        if error.headers.get("Content-Range", "").endswith(f"*/{begun}") and error.headers.get("ETag", version) == version:
+            return  # all of it is there
+        tell(f"{part.source}: the server cannot go on after the {begun} bytes of an earlier try; it is begun anew")
+        piece.unlink()
+        return _go_on(part, piece, tell)
     with answer:
         if not answer.url.startswith(SECURE):
             raise NotFetched(f"{part.source}: leads to {urlparse(answer.url).netloc} without https")
@@ -195,11 +239,6 @@ def _go_on(part: Part, piece: Path, tell: Told) -> None:
             os.fsync(file.fileno())
     if total and piece.stat().st_size != total:
         raise OSError(f"the transfer broke off at {piece.stat().st_size} of {total} bytes")
-    if part.size_bytes and piece.stat().st_size != part.size_bytes:
-        found = piece.stat().st_size
-        piece.unlink()
-        raise NotFetched(f"{part.source}: has {found} bytes, {weights.TABLE.name} names {part.size_bytes}; nothing was kept")
-    tag.unlink(missing_ok=True)
 
 
 def _copy(answer: http.client.HTTPResponse, file: BinaryIO, part: Part, done: int, total: int, tell: Told) -> None:
@@ -224,7 +263,7 @@ def _unpacked(part: Part, place: Path, tell: Told) -> str:
     done = place / UNPACKED
     if done.is_file():
         return done.read_text()
-    zipped = place / ".archive.zip"
+    zipped = place / ZIPPED
     _download(part.model_copy(update={"into": part.source.rsplit("/", 1)[-1]}), zipped, tell)
     sha256 = weights.digest(zipped)
     try:
@@ -268,6 +307,7 @@ def _git(place: Path, part: Part, *arguments: str) -> str:
 
 def _snapshot(part: Part, place: Path, told: Entry) -> str:
     """A repository of the Hugging Face hub at one commit, each file compared with the digest that the hub has of it."""
+    import httpx2
     import huggingface_hub
     from huggingface_hub import errors
 
@@ -289,7 +329,7 @@ def _snapshot(part: Part, place: Path, told: Entry) -> str:
         raise NotFetched(f"{part.source}: the hub has no such repository, or shows it only to others") from error
     except errors.OfflineModeIsEnabled as error:
         raise NotFetched(f"{part.source}: HF_HUB_OFFLINE is set; unset it where there is a network") from error
-    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, OSError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise NotFetched(f"{part.source}: the hub cannot be reached ({type(error).__name__}); run the command again") from error
     shutil.rmtree(place / ".cache", ignore_errors=True)
     for told_file in info.siblings or []:

@@ -7,6 +7,8 @@ taken; where they differ (a folder that was copied), the digest is taken again. 
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -70,17 +72,34 @@ def read(name: str) -> Manifest | None:
     path = path_of(name)
     try:
         return Manifest.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except ValidationError as error:
         raise WeightsMissing(f"{path}: damaged; {_cure(name)}") from error
 
 
+@contextlib.contextmanager
+def alone(name: str) -> Iterator[None]:
+    """One process at a time on this file system changes what lies under a name; the kernel frees the lock of a killed one.
+
+    Raises:
+        WeightsMissing: the folder for the weights cannot be made.
+    """
+    weights.make_folder()
+    with (folder() / f".{name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def recorded(name: str, part: Part) -> str:
-    """What the first fetch found of a part that the table does not pin; "unknown" before that."""
+    """What the first fetch found of a part that the table does not pin; "unknown" before that.
+
+    Where nothing was fetched, but a checkpoint of the user's was prepared under this name, it is that one.
+    """
     kept = read(name)
     if kept is None:
-        return "unknown"
+        prepared = read(name + PREPARED)
+        return prepared.made_from if prepared else "unknown"
     if part.kind == "file":
         return kept.files[part.into].sha256 if part.into in kept.files else "unknown"
     return (kept.archives if part.kind == "archive" else kept.commits).get(part.into, "unknown")
@@ -136,11 +155,21 @@ def check_prepared(name: str) -> Manifest:
         raise WeightsMissing(f"{folder() / (name + PREPARED)}: the prepared weights are not there; {cure}")
     for problem in _differences(name + PREPARED, kept, deep=False):
         raise WeightsMissing(f"{problem}; {cure}")
-    wanted = weights.entry(name).parts[0].sha256
-    if wanted and kept.made_from != wanted:
-        problem = f"{folder() / (name + PREPARED)}: was made from {kept.made_from}, {weights.TABLE.name} names {wanted}"
-        raise WeightsMissing(f"{problem}; {_cure(name)}, then {cure}")
+    for problem in _made_from_another(name, kept):
+        raise WeightsMissing(problem)
     return kept
+
+
+def _made_from_another(name: str, prepared: Manifest) -> Iterator[str]:
+    """Where a prepared form is not of the checkpoint that the table names, or that was fetched, which keys of scores tell."""
+    (part,) = weights.entry(name).parts
+    found = f"{folder() / (name + PREPARED)}: was made from {prepared.made_from}"
+    cure = f"run `codecap weights prepare {name}`"
+    if part.sha256:
+        if prepared.made_from != part.sha256:
+            yield f"{found}, {weights.TABLE.name} names {part.sha256}; {_cure(name)}, then {cure}"
+    elif prepared.made_from != (fetched := recorded(name, part)):
+        yield f"{found}, but {fetched} is what was fetched; {cure}"
 
 
 def verify(name: str, told: Entry) -> list[str]:
@@ -154,11 +183,21 @@ def verify(name: str, told: Entry) -> list[str]:
         raise WeightsMissing(f"{folder() / name}: the weights are not there; {_cure(name)}")
     problems = [f"{problem}; {_cure(name)}" for problem in _differences(name, kept, deep=True)]
     problems += [f"{problem}; {_cure(name)}" for problem in contradictions(name, told, kept)]
-    prepared = read(name + PREPARED)
+    try:
+        prepared = read(name + PREPARED)
+    except WeightsMissing as error:
+        return [*problems, str(error)]
     if prepared is not None:
         wrong = _differences(name + PREPARED, prepared, deep=True)
         problems += [f"{problem}; run `codecap weights prepare {name}`" for problem in wrong]
+        problems += _made_from_another(name, prepared)
     return problems
+
+
+def is_whole(name: str, kept: Manifest) -> bool:
+    """All files are there with their sizes; none is read."""
+    files = {folder() / name / inner: known.size_bytes for inner, known in kept.files.items()}
+    return all(file.is_file() and file.stat().st_size == size for file, size in files.items())
 
 
 def contradictions(name: str, told: Entry, kept: Manifest) -> Iterator[str]:
@@ -191,4 +230,6 @@ def _differences(name: str, kept: Manifest, deep: bool) -> Iterator[str]:
 
 
 def _cure(name: str) -> str:
+    if name.endswith(PREPARED):
+        return f"run `codecap weights prepare {name.removesuffix(PREPARED)}`"
     return f"run `codecap weights fetch {name}` where there is a network"

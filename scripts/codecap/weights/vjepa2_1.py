@@ -63,27 +63,31 @@ def prepare(name: str, checkpoint: Path | None = None, code: Path | None = None)
     """
     if name not in RELEASES:
         raise WeightsMissing(f"{name}: there is nothing to prepare; prepared are {', '.join(RELEASES)}")
-    release = RELEASES[name]
     source = weights.find(name, checkpoint)
     made_from = weights.digest(source.path) if checkpoint else manifest.read(name).files[weights.entry(name).file].sha256
     checkout = weights.find(CODE, code)
+    with manifest.alone(name + PREPARED):
+        if not _is_made(name, made_from):
+            _make(name, source, made_from, checkout)
+    return folder() / f"{name}{PREPARED}" / FILE
+
+
+def _make(name: str, source: Found, made_from: str, checkout: Found) -> None:
+    release = RELEASES[name]
     there = folder() / f"{name}{PREPARED}"
-    if _is_made(name, made_from):
-        return there / FILE
     wanted = {key: tensor.shape for key, tensor in build(checkout.path, release.entry).state_dict().items()}
     tensors = read_release(source.path, release.key, wanted)
     there.mkdir(parents=True, exist_ok=True)
     header = {"format": FORMAT, "entry": release.entry, "made_from": made_from, "code": checkout.revision, "name": name}
     write(there / FILE, tensors, header)
     manifest.write(name + PREPARED, Manifest(files=manifest.take(there), made_from=made_from))
-    return there / FILE
 
 
 def _is_made(name: str, made_from: str) -> bool:
     """The file is there, whole, by this version, and of this checkpoint."""
-    kept = manifest.read(name + PREPARED)
     file = folder() / f"{name}{PREPARED}" / FILE
     try:
+        kept = manifest.read(name + PREPARED)
         if kept is None or kept.made_from != made_from or weights.digest(file) != kept.files[FILE].sha256:
             return False
         read_header(file)
@@ -172,13 +176,21 @@ def read_header(path: Path) -> dict[str, str]:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
     except (OSError, SafetensorError) as error:
-        why = f"cannot be read ({' '.join(str(error).split())})"
-        raise WeightsMissing(f"{path}: {why}; make it with `codecap weights prepare NAME`") from error
+        raise WeightsMissing(f"{path}: cannot be read ({' '.join(str(error).split())}); {_how_to_make(path)}") from error
     if header.get("format") != FORMAT:
-        raise WeightsMissing(
-            f"{path}: is no prepared V-JEPA 2.1 encoder of this version; make it with `codecap weights prepare NAME`"
-        )
+        raise WeightsMissing(f"{path}: is no prepared V-JEPA 2.1 encoder of this version; {_how_to_make(path)}")
     return header
+
+
+def _how_to_make(path: Path) -> str:
+    """The command for a file that should be a prepared encoder: damaged, or a checkpoint that was not prepared yet."""
+    for name in RELEASES:
+        if path.parent == folder() / f"{name}{PREPARED}":
+            return f"make it with `codecap weights prepare {name}`"
+        if path.name in (f"{name}.pt", weights.table()[name].file if name in weights.table() else ""):
+            return f"if it is a released checkpoint, run `codecap weights prepare {name} --checkpoint {path}` and name its file"
+    names = ", ".join(RELEASES)
+    return f"if it is a released checkpoint, run `codecap weights prepare NAME --checkpoint {path}`, NAME one of {names}"
 
 
 def load(prepared: Found, checkout: Found) -> torch.nn.Module:

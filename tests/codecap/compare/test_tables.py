@@ -222,6 +222,20 @@ def test_two_protocols_of_a_metric_are_refused_by_name(tmp_path: Path) -> None:
     assert not (tmp_path / "compare").exists()
 
 
+def test_the_cure_for_two_protocols_names_what_keeps_them(tmp_path: Path) -> None:
+    """To score again changes nothing while the rows lie in the store."""
+    for metric, folders in (
+        (SIMILARITY, "store.durable/score/visual_similarity and results/6_score"),
+        (IOU, "store.durable/score/object_iou and store.bulk/segment_objects and results/6_score"),
+    ):
+        rows = [score(metric.name, system, "A_1", 0.5, protocol=f"net, bf16 on {system}") for system in ("cpu", "cuda")]
+        with pytest.raises(ComparisonError) as told:
+            columns_of([metric], rows)
+        assert folders in str(told.value) and f"device and dtype of its backend in the config (metrics.{metric.name})" in str(
+            told.value
+        )
+
+
 def test_a_stand_in_and_the_metric_itself_are_two_protocols(tmp_path: Path) -> None:
     scores = [score("visual_similarity", "a", "A_1", 0.8), score("visual_similarity", "b", "A_1", 0.7, proxy=True)]
     with pytest.raises(ComparisonError, match="stand-in"):

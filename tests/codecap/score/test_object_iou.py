@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from codecap.records import AnnotatedObject, Annotation, Clip, ObjectTrack, ObjectTracks, Outcome, Render
-from codecap.score import Task, Unscored, object_iou
+from codecap.score import Task, Unreached, Unscored, object_iou
 from codecap.video import CanonicalWriter
 
 WHOLE, HALF = (0.0, 0.0, 20.0, 20.0), (0.0, 0.0, 10.0, 20.0)
@@ -59,6 +59,12 @@ def test_one_row_an_object_with_its_status():
 def test_unscored(objects, tracks, why):
     with pytest.raises(Unscored, match=why):
         compare(objects, tracks)
+
+
+def test_tracks_that_could_not_be_had_this_time_are_asked_for_again():
+    tracks = ObjectTracks(system="s", clip_id="T_001", key="none", status="cannot be read", retry=True)
+    with pytest.raises(Unreached, match="cannot be read"):
+        compare([AnnotatedObject(name="ball", boxes_xyxy=[WHOLE] * 3)], tracks)
 
 
 def test_a_candidate_of_another_size_is_compared_in_the_references_pixels(tmp_path):

@@ -71,6 +71,12 @@ class Handler(BaseHTTPRequestHandler):
         start = 0
         if self.headers.get("Range") and self.headers.get("If-Range") == tag:
             start = int(self.headers["Range"].removeprefix("bytes=").removesuffix("-"))
+        if start >= len(data) > 0:
+            self.send_response(416)
+            for key, value in {"Content-Range": f"bytes */{len(data)}", "ETag": tag, "Content-Length": "0"}.items():
+                self.send_header(key, value)
+            self.end_headers()
+            return
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")

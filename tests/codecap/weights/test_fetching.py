@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -85,6 +86,97 @@ def test_what_does_not_fit_on_the_disk_is_not_begun(place, table, server):
     with pytest.raises(NotFetched, match="1000000000.0 GB are needed"):
         fetch("a")
     assert server.asked == []
+
+
+def test_a_fetch_that_was_killed_at_its_digest_asks_for_nothing_twice(place, table, server, monkeypatch):
+    table(a=one_file(server, sha256=SHA256))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(weights, "digest", interrupted)
+        fetch("a")
+    fetch("a")
+    assert weights.place("a").read_bytes() == DATA
+    assert server.asked == [("a.bin", None), ("a.bin", "bytes=300000-")]  # answered by 416: there is no more
+    assert [path.name for path in (place / "a").iterdir()] == ["a.bin"]
+
+
+def test_a_fetch_that_was_killed_when_its_file_was_in_place_leaves_nothing_else(place, table, server):
+    table(a=one_file(server))
+    begun(place, b"")
+    (place / ".a.draft" / "a.bin.part").rename(place / ".a.draft" / "a.bin")
+    fetch("a")
+    assert [path.name for path in (place / "a").iterdir()] == ["a.bin"]
+
+
+def interrupted(_):
+    raise KeyboardInterrupt
+
+
+def begun(place, data: bytes) -> None:
+    """What a transfer leaves that broke off, of the file that the server has."""
+    draft = place / ".a.draft"
+    draft.mkdir(parents=True)
+    (draft / "a.bin.part").write_bytes(data)
+    (draft / "a.bin.part.tag").write_text(f'"{SHA256[:16]}"')
+
+
+def test_what_is_longer_than_the_servers_file_is_begun_anew(place, table, server):
+    table(a=one_file(server))
+    begun(place, DATA + b"more")
+    told = []
+    fetch("a", told.append)
+    assert weights.place("a").read_bytes() == DATA
+    assert [line for line in told if "cannot go on after the 300004 bytes of an earlier try; it is begun anew" in line]
+
+
+def test_only_what_is_missing_needs_space(place, table, server, monkeypatch):
+    table(a=one_file(server, size_bytes=len(DATA)))
+    monkeypatch.setattr("codecap.weights.fetching.shutil.disk_usage", lambda _: SimpleNamespace(free=200_000))
+    with pytest.raises(NotFetched, match=r"0\.3 MB are needed, 0\.2 MB are free"):
+        fetch("a")
+    (place / ".a.draft").rmdir()
+    begun(place, DATA[:150_000])
+    fetch("a")
+    assert weights.place("a").read_bytes() == DATA
+
+
+def test_a_failed_fetch_leaves_what_was_there(place, table, server):
+    table(a=one_file(server, sha256=SHA256))
+    fetch("a")
+    table(a={"parts": [{"kind": "file", "source": server.url("none.bin"), "into": "a.bin", "sha256": "1" * 64}]})
+    with pytest.raises(NotFetched, match="answers 404"):
+        fetch("a")
+    table(a=one_file(server, sha256=SHA256))  # the edit is taken back
+    assert weights.place("a").read_bytes() == DATA
+    assert [path for path, _ in server.asked] == ["a.bin", "none.bin"]
+
+
+def test_a_file_that_is_right_does_not_come_again(place, table, server):
+    server.files |= {"a.bin": DATA, "b.bin": b"b"}
+    table(a={"parts": [{"kind": "file", "source": server.url(name), "into": name} for name in ("a.bin", "b.bin")]})
+    fetch("a")
+    (place / "a" / "b.bin").write_bytes(b"damaged")
+    fetch("a")
+    assert (weights.place("a") / "b.bin").read_bytes() == b"b"
+    assert [path for path, _ in server.asked] == ["a.bin", "b.bin", "b.bin"]
+
+
+def test_a_draft_of_another_release_is_not_taken(place, table, server):
+    table(a=one_file(server, sha256=SHA256))
+    (place / ".a.draft").mkdir(parents=True)
+    (place / ".a.draft" / "a.bin").write_bytes(b"another release")
+    fetch("a")
+    assert weights.place("a").read_bytes() == DATA
+
+
+@pytest.mark.parametrize("inner", ["", "inner"])
+def test_a_file_for_the_weights_folder_is_told(tmp_path, monkeypatch, table, server, inner):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CODECAP_WEIGHTS", str(tmp_path / "file" / inner))
+    table(a=one_file(server))
+    with pytest.raises(WeightsMissing, match=r"file.*set CODECAP_WEIGHTS to"):
+        fetch("a")
+    with pytest.raises(WeightsMissing):
+        weights.place("a")
 
 
 @pytest.mark.parametrize(("status", "tries"), [(404, 1), (403, 1), (500, 3), (429, 3)])

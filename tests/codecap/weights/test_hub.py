@@ -79,7 +79,7 @@ class Hub(BaseHTTPRequestHandler):
 def fetched(tmp_path):
     """Fetches from the hub in a process of its own, as the endpoint is read when the library is imported; gives what it prints."""
 
-    def run(gate: str = "", served: bytes = LARGE, entry: dict | None = None, **part) -> str:
+    def run(gate: str = "", served: bytes = LARGE, entry: dict | None = None, network: bool = True, **part) -> str:
         handler = type("Handler", (Hub,), {"gate": gate, "served": served})
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             server.daemon_threads = True
@@ -89,7 +89,7 @@ def fetched(tmp_path):
             (tmp_path / "table.yaml").write_text(yaml.safe_dump({"m": {"licence": "MIT", "parts": [part], **(entry or {})}}))
             env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_", "HUGGING"))}
             env |= {
-                "HF_ENDPOINT": f"http://127.0.0.1:{server.server_address[1]}",
+                "HF_ENDPOINT": f"http://127.0.0.1:{server.server_address[1] if network else 1}",
                 "HF_HOME": str(tmp_path / "home"),
                 "HF_HUB_DISABLE_XET": "1",
                 "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -125,6 +125,12 @@ def test_a_damaged_file_is_noticed(fetched, tmp_path):
 
 def test_another_commit_is_refused(fetched):
     assert f"the hub gives commit {COMMIT}, table.yaml names {'d' * 40}" in fetched(revision="d" * 40)
+
+
+def test_without_a_network_it_is_told_and_what_was_fetched_stays(fetched):
+    fetched(revision=COMMIT)
+    assert "owner/model: the hub cannot be reached (ConnectError)" in fetched(revision="d" * 40, network=False)
+    assert fetched(revision=COMMIT, network=False) == f"m@{COMMIT[:12]} config.json model.safetensors"
 
 
 def test_a_gated_repository_wants_the_token(fetched):

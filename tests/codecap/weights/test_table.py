@@ -22,13 +22,11 @@ def test_every_entry_says_where_it_comes_from():
 
 
 def test_every_plugin_that_is_named_is_there():
-    families = {"encoders", "segmenters", "trackers", "judges", "prompters"}
+    families = {"score", "shots", *(f"score.{family}s" for family in ("encoder", "segmenter", "tracker", "judge", "prompter"))}
     for told in weights.table().values():
         for plugin in (*told.needed_by, *told.default_of):
-            scope, family, name = plugin.split(".")
-            assert scope == "score" and family in families
-            if family == "encoders":
-                assert name in registry.available("score.encoders")
+            family, name = plugin.rsplit(".", 1)
+            assert family in families and name in registry.available(family), plugin
 
 
 def test_no_plugin_has_two_defaults():

@@ -1,15 +1,23 @@
 """From a training checkpoint to the encoder's file: strict to the last tensor, bfloat16, mapped; and only that file is loaded."""
 
 import json
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from codecap import weights
+from codecap.cli import app
 from codecap.score.encoders import vjepa2_1 as encoder
-from codecap.weights import WeightsMissing, manifest, vjepa2_1
+from codecap.weights import WeightsMissing, manifest, needs, vjepa2_1
+from codecap.weights.fetching import fetch
 
-NAME = "vjepa2_1_vitG_384"
+NAME, LARGE = "vjepa2_1_vitG_384", "vjepa2_1_vitl_384"
+ENTRY = vjepa2_1.RELEASES[LARGE].entry
 
 
 def test_the_file_holds_the_encoder_in_bf16_and_says_what_it_was_made_from(vjepa):
@@ -57,6 +65,110 @@ def test_the_encoder_finds_it_under_its_name_and_notices_a_change(vjepa, table):
     table(**{NAME: {"parts": [{**part, "sha256": "1" * 64}]}})
     with pytest.raises(WeightsMissing, match=r"was made from .* names 1111.*fetch .*then run `codecap weights prepare"):
         manifest.check_prepared(NAME)
+
+
+@pytest.fixture
+def fetched(vjepa, table, place, server):
+    """Fetches a checkpoint of the large network, whose digest no table has; gives the checkout too."""
+    checkout, _, _ = vjepa
+    part = {"kind": "file", "source": server.url("l.pt"), "into": "l.pt"}
+    table(**{LARGE: {"prepare": "vjepa2_1", "parts": [part]}, "vjepa2_1_code": {"instead": ["code"], "parts": [part]}})
+
+    def fetched(checkpoint) -> str:
+        server.files["l.pt"] = checkpoint.read_bytes()
+        fetch(LARGE)
+        return weights.digest(checkpoint)
+
+    return checkout, fetched
+
+
+def test_what_was_made_from_another_checkpoint_than_the_fetched_is_refused(fetched, by_hub, released, tmp_path):
+    checkout, fetch = fetched
+    first, second = (released(by_hub(checkout, ENTRY, seed), tmp_path / f"{seed}.pt", "ema_encoder") for seed in (0, 1))
+    told = fetch(first)
+    vjepa2_1.prepare(LARGE, code=checkout)
+    assert weights.find_prepared(LARGE).revision == f"{LARGE}@{told[:12]}"
+    manifest.path_of(LARGE).unlink()  # to accept another one
+    other = fetch(second)
+    assert needs.revisions("score.encoders.vjepa2_1", {"weights": LARGE, "code": str(checkout)})[-1].endswith(other)
+    stale = rf"was made from {told}, but {other} is what was fetched; run `codecap weights prepare {LARGE}`"
+    with pytest.raises(WeightsMissing, match=stale):
+        encoder.load({"weights": LARGE, "code": str(checkout), "device": "cpu"})
+    (problem,) = manifest.verify(LARGE, weights.entry(LARGE))
+    assert re.search(stale, problem)
+    vjepa2_1.prepare(LARGE, code=checkout)
+    assert weights.find_prepared(LARGE).revision == f"{LARGE}@{other[:12]}"
+    assert manifest.verify(LARGE, weights.entry(LARGE)) == []
+
+
+def test_keys_know_a_checkpoint_of_ones_own_that_was_prepared(fetched, by_hub, released, tmp_path):
+    checkout, _ = fetched
+    settings = {"weights": LARGE, "code": str(checkout)}
+    assert needs.revisions("score.encoders.vjepa2_1", settings)[-1].endswith("unknown")
+    mine = released(by_hub(checkout, ENTRY), tmp_path / "mine.pt", "ema_encoder")
+    vjepa2_1.prepare(LARGE, mine, checkout)
+    assert needs.revisions("score.encoders.vjepa2_1", settings)[-1].endswith(weights.digest(mine))
+
+
+def test_a_damaged_manifest_of_the_prepared_is_cured_by_preparing(fetched, by_hub, released, tmp_path):
+    checkout, fetch = fetched
+    fetch(released(by_hub(checkout, ENTRY), tmp_path / "l.pt", "ema_encoder"))
+    vjepa2_1.prepare(LARGE, code=checkout)
+    manifest.path_of(LARGE + weights.PREPARED).write_text("{")
+    cure = rf"{LARGE}.prepared.json: damaged; run `codecap weights prepare {LARGE}`$"
+    with pytest.raises(WeightsMissing, match=cure):
+        weights.find_prepared(LARGE)
+    (problem,) = manifest.verify(LARGE, weights.entry(LARGE))
+    assert re.search(cure, problem)
+    vjepa2_1.prepare(LARGE, code=checkout)
+    assert weights.find_prepared(LARGE).path.is_file()
+
+
+def test_two_that_prepare_at_once_make_it_once(vjepa, monkeypatch):
+    checkout, _, checkpoint = vjepa
+    written = []
+    write, meet = vjepa2_1.write, threading.Barrier(2)
+
+    def counted(*arguments):
+        written.append(arguments)
+        time.sleep(0.2)  # the other one comes meanwhile
+        write(*arguments)
+
+    def prepare(_):
+        meet.wait(10)
+        return vjepa2_1.prepare(NAME, checkpoint, checkout)
+
+    monkeypatch.setattr(vjepa2_1, "write", counted)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(prepare, range(2))
+    assert first == second and first.is_file() and len(written) == 1
+
+
+def test_a_checkpoint_of_ones_own_is_prepared_by_the_command(fetched, by_hub, released, tmp_path):
+    checkout, _ = fetched
+    mine = released(by_hub(checkout, ENTRY), tmp_path / "mine.pt", "ema_encoder")
+    arguments = ["weights", "prepare", LARGE, "--checkpoint", str(mine), "--code", str(checkout)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    path = weights.find_prepared(LARGE).path
+    assert done.stdout == f"{LARGE}: {path}\n" and vjepa2_1.read_header(path)["made_from"] == weights.digest(mine)
+    refused = CliRunner().invoke(app, [*arguments[:2], *arguments[3:]])
+    assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("inner", "cure"),
+    [
+        (f"weights/{LARGE}.prepared/encoder.safetensors", f"make it with `codecap weights prepare {LARGE}`$"),
+        ("l.pt", f"run `codecap weights prepare {LARGE} --checkpoint .*l.pt`"),
+        ("mine.pt", f"run `codecap weights prepare NAME --checkpoint .*mine.pt`, NAME one of {NAME}, {LARGE}, "),
+    ],
+)
+def test_what_is_not_prepared_is_told_with_the_command_for_it(fetched, tmp_path, inner, cure):
+    (tmp_path / inner).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / inner).write_bytes(b"nothing")
+    with pytest.raises(WeightsMissing, match=cure):
+        vjepa2_1.read_header(tmp_path / inner)
 
 
 def edited(checkpoint, edit):

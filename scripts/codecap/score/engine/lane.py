@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from codecap.score import Description, Measurement, Metric, Shots, Task, Unreach
 from codecap.score.engine.ahead import ahead
 from codecap.score.engine.alignment import given, is_given
 from codecap.score.engine.choice import Choice
-from codecap.score.engine.descriptions import REFERENCE, load, save
+from codecap.score.engine.descriptions import REFERENCE, is_made_by, load, save
+from codecap.score.engine.memory import guarded, within_memory
 from codecap.score.engine.shot_matching import ShotMatcher
 from codecap.score.engine.watching import watch
 from codecap.store import Draft, Item, ItemStore, digest_of
@@ -49,6 +51,14 @@ class SeenReference:
 
 
 @dataclass(frozen=True)
+class DescribedReference:
+    """A reference's descriptions in the store, and why those of other metrics could not be made this time."""
+
+    items: dict[str, Item]
+    unreached: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Seen:
     """A candidate that was looked at: rows that were there, and for each other metric what its numbers are made of."""
 
@@ -58,6 +68,7 @@ class Seen:
     references: dict[str, Description] = field(default_factory=dict)
     watchers: dict[str, Watcher | None] = field(default_factory=dict)
     unscored: dict[str, str] = field(default_factory=dict)  # metrics that cannot be computed, and why
+    unreached: dict[str, str] = field(default_factory=dict)  # metrics that could not be had this time, and why
     told: dict[str, str] = field(default_factory=dict)  # metrics whose rows say how a video of another length was taken
 
 
@@ -101,7 +112,7 @@ class Lane:
         check_file(clip)
         return shot_detection.detect_shots(clip.mp4, self._shot_settings)
 
-    def describe(self, clip: Clip, shots: Shots, names: Iterable[str]) -> dict[str, Item]:
+    def describe(self, clip: Clip, shots: Shots, names: Iterable[str]) -> DescribedReference:
         """The descriptions that these metrics have of a reference, from the store or by one decoding pass for all missing ones.
 
         A metric that needs no picture of the reference has none.
@@ -112,29 +123,51 @@ class Lane:
         """First half of `describe`: decodes, where something is missing."""
         items, watchers = {}, {}
         for name in names:
-            store = self._descriptions[name]
-            found = store.get(REFERENCE, clip.clip_id, store.key(clip.sha256))
-            if found is not None:
+            if (found := self._kept(name, clip)) is not None:
                 items[name] = found
-            elif (watcher := self.metric(name).watch_reference(clip, shots)) is not None:
+                continue
+            if (watcher := guarded(partial(self.metric(name).watch_reference, clip, shots))) is not None:
                 watchers[name] = watcher
         if watchers:
             check_file(clip)
         watch(clip.mp4, clip, list(watchers.values()))
         return SeenReference(clip, shots, items, watchers)
 
-    def described(self, seen: SeenReference) -> dict[str, Item]:
+    def _kept(self, name: str, clip: Clip) -> Item | None:
+        """A metric's description in the store. One that is loaded takes none of another protocol; none is loaded to ask it."""
+        loaded = self._loaded.get(name)
+        for key in self._description_keys(name, clip, "" if loaded is None else loaded.protocol):
+            found = self._descriptions[name].get(REFERENCE, clip.clip_id, key)
+            if found is not None and (loaded is None or is_made_by(found, loaded.protocol)):
+                return found
+        return None
+
+    def _description_keys(self, name: str, clip: Clip, protocol: str) -> list[str]:
+        """Where a description may lie: in the place of the first that was made, or in that of its protocol."""
+        key = self._descriptions[name].key
+        return [key(clip.sha256), key(clip.sha256, protocol)]
+
+    def described(self, seen: SeenReference) -> DescribedReference:
         """Second half of `describe`: computes, and stores."""
-        items = dict(seen.items)
+        items, unreached = dict(seen.items), {}
         for name, watcher in seen.watchers.items():
-            store = self._descriptions[name]
-            items[name] = store.get_or_make(
-                REFERENCE,
-                seen.clip.clip_id,
-                store.key(seen.clip.sha256),
-                lambda draft, watcher=watcher: save(draft.file("npz"), watcher),
+            try:
+                items[name] = self._stored(name, seen.clip, watcher)
+            except Unreached as why:
+                unreached[name] = str(why)
+        return DescribedReference(items, unreached)
+
+    def _stored(self, name: str, clip: Clip, watcher: Watcher) -> Item:
+        protocol = self.metric(name).protocol
+        first, own = self._description_keys(name, clip, protocol)
+
+        def place(key: str) -> Item:
+            return self._descriptions[name].get_or_make(
+                REFERENCE, clip.clip_id, key, lambda draft: save(draft.file("npz"), watcher, protocol)
             )
-        return items
+
+        item = place(first)
+        return item if is_made_by(item, protocol) else place(own)
 
     def score(self, task: Task) -> list[Score]:
         """All metrics' rows for one candidate whose outcome is ok."""
@@ -152,37 +185,40 @@ class Lane:
         missing = [name for name in self.choices if name not in rows]
         if not missing:
             return Seen(task, rows)
-        items = self.describe(task.clip, task.shots, missing)
-        references = {name: load(items[name]) if name in items else {} for name in missing}
+        for name in missing:
+            self.metric(name)  # it computes in any case; and so it tells which descriptions are its own
+        known = self.describe(task.clip, task.shots, missing)
+        references = {name: load(known.items[name]) if name in known.items else {} for name in missing}
+        seen = Seen(task, rows, keys, references, unreached=known.unreached)
         try:
-            return self._seen(task, Seen(task, rows, keys, references))
-        except video.VideoError as error:
-            row = Measurement(None, detail=str(error))
-            unread = {name: [self._row(name, task, row).model_copy(update={"retry": True})] for name in missing}
-            return Seen(task, rows | unread)
+            return within_memory(lambda: self._seen(task, seen))
+        except (video.VideoError, Unreached) as why:
+            return Seen(task, rows | {name: [self._again(name, task, why)] for name in missing})
 
     def _seen(self, task: Task, seen: Seen) -> Seen:
         """Let each metric look at the candidate, on the clock that it keeps (see `codecap.score`)."""
         clocks = dict.fromkeys(seen.references, "reference")
         if task.frames != task.clip.frames:
             clocks = {name: self._clock(name) for name in seen.references}
-        unscored, told = {}, {}
+        unscored, unreached, told = {}, dict(seen.unreached), {}
         clip, whole = task.clip.model_copy(update={"frames": task.frames}), [(0, task.frames)]
-        if "shots" in clocks.values():
-            if self._matcher is None and not is_given(task.shots, task.frames):
-                unscored = {name: NO_MATCHING for name, clock in clocks.items() if clock == "shots"}
-            else:
-                task, how = self._matched(task)
-                told = {name: f"shots matched {how}" for name, clock in clocks.items() if clock == "shots"}
+        by_shots = [name for name, clock in clocks.items() if clock == "shots"]
+        if by_shots and self._matcher is None and not is_given(task.shots, task.frames):
+            unscored = dict.fromkeys(by_shots, NO_MATCHING)
+        elif by_shots:
+            try:
+                task, how = within_memory(lambda: self._matched(seen.task))
+                told = dict.fromkeys(by_shots, f"shots matched {how}")
+            except Unreached as why:
+                unreached |= dict.fromkeys(by_shots, str(why))
         watchers: dict[str, Watcher | None] = {}
         for name, reference in seen.references.items():
-            if name in unscored:
+            if name in unscored or name in unreached:
                 continue
-            if clocks[name] == "reference":
-                watchers[name] = self.metric(name).watch_candidate(task.clip, task.shots, reference)
-            else:
-                own = task.segments if clocks[name] == "shots" else whole
-                watchers[name] = self.metric(name).watch_candidate(clip, own, reference)
+            seen_as, shots = task.clip, task.shots
+            if clocks[name] != "reference":
+                seen_as, shots = clip, task.segments if clocks[name] == "shots" else whole
+            watchers[name] = guarded(partial(self.metric(name).watch_candidate, seen_as, shots, reference))
         there = {name: watcher for name, watcher in watchers.items() if watcher is not None}
         watch(
             task.render.mp4,
@@ -191,7 +227,7 @@ class Lane:
             own=[watcher for name, watcher in there.items() if clocks[name] != "reference"],
             own_frames=task.frames,
         )
-        return replace(seen, task=task, watchers=watchers, unscored=unscored, told=told)
+        return replace(seen, task=task, watchers=watchers, unscored=unscored, unreached=unreached, told=told)
 
     def measured(self, seen: Seen) -> list[Score]:
         """Second half of `score`: computes, and stores."""
@@ -204,8 +240,8 @@ class Lane:
             try:
                 item = self._scores[name].get_or_make(task.render.system, task.clip.clip_id, seen.keys[name], make)
                 rows[name] = [Score.model_validate(row) for row in item.value]
-            except Unreached as why:
-                rows[name] = [self._row(name, task, Measurement(None, detail=str(why))).model_copy(update={"retry": True})]
+            except (Unreached, video.VideoError) as why:
+                rows[name] = [self._again(name, task, why)]
         return [row for name in self.choices for row in rows[name]]
 
     def _matched(self, task: Task) -> tuple[Task, str]:
@@ -220,10 +256,13 @@ class Lane:
 
     def _compared(self, name: str, seen: Seen, reference: Description) -> list[Score]:
         try:
+            if name in seen.unreached:
+                raise Unreached(seen.unreached[name])
             if name in seen.unscored:
                 raise Unscored(seen.unscored[name])
-            watcher = seen.watchers[name]
-            measurements = self.metric(name).compare(reference, {} if watcher is None else watcher.result(), seen.task)
+            metric, watcher = self.metric(name), seen.watchers[name]
+            candidate = {} if watcher is None else watcher.result()
+            measurements = within_memory(lambda: metric.compare(reference, candidate, seen.task))
         except Unreached:
             raise
         except Unscored as why:
@@ -232,6 +271,10 @@ class Lane:
         if name not in seen.told:
             return rows
         return [row.model_copy(update={"detail": "; ".join(filter(None, [row.detail, seen.told[name]]))}) for row in rows]
+
+    def _again(self, name: str, task: Task, why: Exception) -> Score:
+        """The row of a metric that could not be had this time: it is not stored, and tried again at the next run."""
+        return self._row(name, task, Measurement(None, detail=str(why))).model_copy(update={"retry": True})
 
     def _row(self, name: str, task: Task, measurement: Measurement) -> Score:
         metric = self.metric(name)
@@ -255,7 +298,7 @@ class Lane:
         if "annotation" in needs:
             upstream.append(annotation_digest(task.annotation))
         if "tracks" in needs:
-            upstream.append(task.tracks.key if task.tracks is not None else "none")
+            upstream.append(_digest_of_tracks(task.tracks))
         if task.frames != task.clip.frames and not is_given(task.shots, task.frames) and self._clock(name) == "shots":
             upstream.append(self._matcher.key(task) if self._matcher is not None else "no matching")
         return self._scores[name].key(*upstream)
@@ -291,7 +334,7 @@ def describe_shard(clips: Sequence[Clip], lane: Lane) -> Iterator[Reference]:
         if isinstance(seen, str):
             yield Reference(clip_id=clip.clip_id, status=seen)
             continue
-        descriptions = {name: item.key for name, item in lane.described(seen).items()}
+        descriptions = {name: item.key for name, item in lane.described(seen).items.items()}
         yield Reference(clip_id=clip.clip_id, status="ok", shots=seen.shots, descriptions=descriptions)
 
 
@@ -305,6 +348,20 @@ def score_shard(
     lane: Lane,
 ) -> Iterator[Score]:
     """Score a shard, one clip after another; what is in the store is not computed, and a full hit loads nothing."""
+    for rows in score_clips(renders, clips, references, annotations, tracks, pages, lane):
+        yield from rows
+
+
+def score_clips(
+    renders: Iterable[Render],
+    clips: Mapping[str, Clip],
+    references: Mapping[str, Reference],
+    annotations: Mapping[str, Annotation],
+    tracks: Mapping[str, ObjectTracks],
+    pages: Mapping[str, Path | None],
+    lane: Lane,
+) -> Iterator[list[Score]]:
+    """As `score_shard`, the rows of each clip together as soon as it is scored."""
 
     def look(render: Render) -> Seen | list[Score]:
         reference = references.get(render.clip_id)
@@ -324,12 +381,19 @@ def score_shard(
         )
 
     for seen in ahead(renders, look):
-        yield from lane.measured(seen) if isinstance(seen, Seen) else seen
+        yield lane.measured(seen) if isinstance(seen, Seen) else seen
 
 
 def annotation_digest(annotation: Annotation | None) -> str:
     """Digest of what an annotation says; who reviewed it, and when, changes no number."""
     return "none" if annotation is None else digest_of(annotation.model_dump(mode="json", exclude={"reviews", "proposer"}))
+
+
+def _digest_of_tracks(tracks: ObjectTracks | None) -> str:
+    """The key of tracks, or why there are none: another reason makes another row."""
+    if tracks is None:
+        return "none"
+    return tracks.key if tracks.status == "ok" else digest_of(tracks.status)
 
 
 def _frames_of(task: Task) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from codecap.records import (
     AnnotatedObject,
     Annotation,
     Clip,
+    ObjectPrompt,
     ObjectPrompts,
     ObjectTracks,
     Outcome,
@@ -20,10 +21,11 @@ from codecap.records import (
 )
 from codecap.score import Unreached, Unscored
 from codecap.score.engine.choice import Choice
+from codecap.score.engine.memory import within_memory
 from codecap.score.masks import kept
 from codecap.score.segmenters import MaskSegmenter
 from codecap.store import Draft, ItemStore, digest_of
-from codecap.video import VideoError
+from codecap.video import VideoError, probe
 
 OK = "ok"
 
@@ -74,18 +76,19 @@ def segment_shard(
     choice: Choice,
     bulk: Path,
 ) -> Iterator[ObjectTracks]:
-    """Propagate the prompts through their candidates."""
+    """Propagate the prompts through their candidates; what fails by our fault is not stored, and its row says `retry`."""
     store = ItemStore(bulk, stage="segment_objects", salt=choice.salt)
     segmenter = functools.cache(lambda: registry.make("score.segmenters", choice.name, choice.settings))
     for asked in prompts:
         row = functools.partial(ObjectTracks, system=asked.system, clip_id=asked.clip_id)
         if asked.status != OK:
-            yield row(key="none", status=asked.status)
+            yield row(key="none", status=asked.status, retry=asked.retry)
             continue
         render, clip = renders[asked.clip_id], clips[asked.clip_id]
         key = store.key(asked.key)
 
         def make(draft: Draft, asked: ObjectPrompts = asked, render: Render = render, clip: Clip = clip) -> dict[str, Any]:
+            check_prompts(asked.prompts, min(clip.frames, probe(render.mp4).frames))
             if isinstance(segmenter(), MaskSegmenter):
                 found = segmenter().segment_masks(render.mp4, clip.frames, asked.prompts)
                 kept.write(draft.file(kept.SUFFIX), found)
@@ -96,8 +99,22 @@ def segment_shard(
             return {"tracks": [track.model_dump(mode="json") for track in tracks], **told}
 
         try:
-            item = store.get_or_make(asked.system, asked.clip_id, key, make)
+            item = within_memory(functools.partial(store.get_or_make, asked.system, asked.clip_id, key, make))
         except (Unscored, VideoError) as why:
-            yield row(key="none", status=str(why))
+            yield row(key="none", status=str(why), retry=isinstance(why, Unreached | VideoError))
             continue
         yield row(key=key, status=OK, masks=item.files.get(kept.SUFFIX), **item.value)
+
+
+def check_prompts(prompts: Sequence[ObjectPrompt], frames: int) -> None:
+    """Refuse what no segmenter can follow in a video of so many frames.
+
+    Raises:
+        Unscored: an object is found, but on no frame; or on one that is not there.
+    """
+    for prompt in prompts:
+        if prompt.status == "found" and not prompt.frames:
+            raise Unscored(f"prompt {prompt.name!r}: found, but on no frame")
+        last = -1 if prompt.status == "absent" else max((item.frame for item in prompt.frames), default=-1)
+        if last >= frames:
+            raise Unscored(f"prompt {prompt.name!r}: frame {last} in a video of {frames} frames")

@@ -29,6 +29,7 @@ from codecap.score.masks.following import PROCEDURE, SharedFeatures, Way, follow
 from codecap.score.masks.frames import Frames
 from codecap.score.segmenters import Segmented
 
+PACKAGE = "sam2"  # imported when it is loaded
 INSTALL = "pip install 'codecap[sam2]'; it is an upload of Meta's code by others: take no other version than the extra names"
 OBJECT = 1  # its number in its state
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # the package's, of ImageNet

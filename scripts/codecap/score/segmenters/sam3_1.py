@@ -32,6 +32,7 @@ from codecap.score.masks.following import PROCEDURE, SharedFeatures, Way, follow
 from codecap.score.masks.frames import Frames
 from codecap.score.segmenters import Segmented
 
+PACKAGE = "sam3"  # imported when it is loaded
 INSTALL = (
     "it needs Python 3.12 and Meta's repository: pip install git+https://github.com/facebookresearch/sam3, or set `code` to the "
     "folder of a checkout; without it take segmenter sam3 or sam2"

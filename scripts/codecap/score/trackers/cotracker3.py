@@ -82,9 +82,11 @@ class CoTracker3:
         )
 
     def prepare(self, rgb: np.ndarray) -> np.ndarray:
-        """uint8 RGB `(height, width, 3)` to float32 `(3, 384, 512)` in 0-255: scaled as the network itself would scale it."""
+        """uint8 RGB `(height, width, 3)` to float32 `(3, 384, 512)` in 0-255: scaled as the network itself would scale it, without
+        the rounding that leaves that range."""
         picture = torch.from_numpy(rgb).permute(2, 0, 1)[None].float()
-        return functional.interpolate(picture, self._size_px, mode="bilinear", align_corners=True)[0].numpy()
+        scaled = functional.interpolate(picture, self._size_px, mode="bilinear", align_corners=True)
+        return scaled[0].clamp_(0, 255).numpy()
 
     def seed(self, prepared: np.ndarray) -> np.ndarray:  # noqa: ARG002
         """The grid, row by row: float32 `(grid * grid, 2)`, xy; each point in the middle of its cell."""

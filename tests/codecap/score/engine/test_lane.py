@@ -2,12 +2,13 @@
 
 import threading
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from codecap import registry, store, video
-from codecap.records import Clip, Outcome, Render
+from codecap.records import Clip, ObjectTracks, Outcome, Render
 from codecap.score import Measurement, Task, Unreached, Unscored
 from codecap.score.engine import lane as lanes
 from codecap.score.engine.choice import Choice
@@ -266,3 +267,143 @@ def test_a_programming_error_stops_the_shard_at_its_place_and_loses_nothing_befo
     with pytest.raises(ZeroDivisionError):
         next(rows)
     assert [entry["clip_id"] for entry in store.made(tmp_path / "store") if entry["stage"] == "score/one"] == ["c0"]
+
+
+@pytest.mark.parametrize("step", ["watch_reference", "reference", "watch_candidate", "see", "result", "compare"])
+def test_out_of_memory_costs_one_metric_of_one_clip_and_is_tried_again(tmp_path, plugins, monkeypatch, step):
+    """A shard of two clips and two metrics, of which one runs out of memory on one clip."""
+    clips = {f"c{n}": written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(2)}
+    renders = [render_of(clip, 0, written(tmp_path / f"to_{name}.mp4", [10, 70, 130])) for name, clip in clips.items()]
+    hungry = Hungry(step)
+    monkeypatch.setattr(registry, "make", lambda family, name, settings: hungry if name == "two" else GreyDifference())
+    rows = shard(tmp_path / "store", plugins, clips, renders, "one", "two")
+    assert [(row.clip_id, row.metric, row.status, row.retry) for row in rows] == [
+        ("c0", "one", "ok", False),
+        ("c0", "two", "unscored", True),
+        ("c1", "one", "ok", False),
+        ("c1", "two", "ok", False),
+    ]
+    assert rows[1].value is None and rows[1].detail == "out of memory"
+    hungry.step = None
+    again = shard(tmp_path / "store", plugins, clips, renders, "one", "two")
+    assert [row.status for row in again] == ["ok"] * 4 and [again[0], *again[2:]] == [rows[0], *rows[2:]]
+
+
+class Hungry(GreyDifference):
+    """Needs more memory than there is for clip c0, at one step."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.step = step
+
+    def _eat(self, step, clip):
+        if self.step == step and clip.clip_id == "c0":
+            raise MemoryError
+
+    def watch_reference(self, clip, shots):
+        self._eat("watch_reference", clip)
+        watcher = Levels()
+        watcher.result = lambda result=watcher.result: self._eat("reference", clip) or result()
+        return watcher
+
+    def watch_candidate(self, clip, shots, reference):
+        self._eat("watch_candidate", clip)
+        watcher = Levels()
+        watcher.see = lambda *shown, see=watcher.see: self._eat("see", clip) or see(*shown)
+        watcher.result = lambda result=watcher.result: self._eat("result", clip) or result()
+        return watcher
+
+    def compare(self, reference, candidate, task):
+        self._eat("compare", task.clip)
+        return super().compare(reference, candidate, task)
+
+
+def test_references_run_out_of_memory_for_one_metric_alone(tmp_path, plugins, monkeypatch):
+    clips = [written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(2)]
+    monkeypatch.setattr(registry, "make", lambda family, name, told: Hungry("reference") if name == "two" else GreyDifference())
+    rows = list(lanes.describe_shard(clips, lane(tmp_path / "store", "one", "two")))
+    assert [(row.status, sorted(row.descriptions)) for row in rows] == [("ok", ["one"]), ("ok", ["one", "two"])]
+
+
+def test_a_candidate_that_only_comparing_reads_and_cannot_is_tried_again(tmp_path, plugins):
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    plugins["failing"].update(one=video.VideoError("b.mp4: cannot be read"))
+    (row,) = lane(tmp_path / "store", "one").score(task(clip, other))
+    assert (row.status, row.detail, row.retry) == ("unscored", "b.mp4: cannot be read", True)
+
+
+def test_descriptions_of_another_device_are_not_compared_with(tmp_path, plugins, monkeypatch):
+    """The devices' greys are 100 apart here: a reference of one and a candidate of the other would differ by 90."""
+    clip = written(tmp_path / "a.mp4", [0, 60, 120])
+    candidates = [written(tmp_path / f"{n}.mp4", [10, 70, 130 + 30 * n]) for n in range(4)]
+    device = ["cpu"]
+
+    class OnADevice(GreyDifference):
+        def __init__(self):
+            super().__init__()
+            self.protocol, self.more = f"grey on {device[0]}", 100 if device[0] == "cuda" else 0
+
+        def watch_reference(self, clip, shots):
+            watcher = Levels()
+            watcher.result = lambda: {"levels": self.more + np.array(list(watcher.seen.values()))}
+            return watcher
+
+        def watch_candidate(self, clip, shots, reference):
+            return self.watch_reference(clip, shots)
+
+    loads = []
+    monkeypatch.setattr(registry, "make", lambda *asked: loads.append(device[0]) or OnADevice())
+    for number, (used, made) in enumerate([("cpu", 1), ("cuda", 1), ("cpu", 0), ("cuda", 0)]):
+        device[0] = used
+        before = len([entry for entry in store.made(tmp_path / "store") if entry["stage"] == "describe/one"])
+        (row,) = lane(tmp_path / "store", "one").score(task(clip, candidates[number]))
+        assert row.value == pytest.approx(10 + 10 * number, abs=0.7) and row.protocol == f"grey on {used}"
+        after = len([entry for entry in store.made(tmp_path / "store") if entry["stage"] == "describe/one"])
+        assert after - before == made
+    device[0] = "tpu"
+    lane(tmp_path / "store", "one").score(task(clip, candidates[0]))
+    list(lanes.describe_shard([clip], lane(tmp_path / "store", "one")))
+    assert loads == ["cpu", "cuda", "cpu", "cuda"]  # what is all there loads nothing
+
+
+def test_clips_are_given_as_soon_as_they_are_scored(tmp_path, plugins, monkeypatch):
+    clips = {f"c{n}": written(tmp_path / f"c{n}.mp4", [n, 60, 120]) for n in range(3)}
+    renders = [render_of(clip, 0, written(tmp_path / f"to_{name}.mp4", [10, 70, 130])) for name, clip in clips.items()]
+    compared = []
+    compare = GreyDifference.compare
+    monkeypatch.setattr(GreyDifference, "compare", lambda *told: compared.append(told[3].clip.clip_id) or compare(*told))
+    made = lane(tmp_path / "store", "one", "two")
+    for number, rows in enumerate(lanes.score_clips(renders, clips, {}, {}, {}, {}, made), start=1):
+        assert [(row.clip_id, row.metric) for row in rows] == [(f"c{number - 1}", "one"), (f"c{number - 1}", "two")]
+        assert len(compared) == 2 * number
+
+
+def test_another_reason_for_no_tracks_makes_another_row(tmp_path, plugins, monkeypatch):
+    module = types.SimpleNamespace(NEEDS=("tracks",), HIGHER_IS_BETTER=True)
+    monkeypatch.setattr(registry, "load", lambda family, name: module)
+
+    def compare(self, reference, candidate, task):
+        raise (Unreached if task.tracks.retry else Unscored)(task.tracks.status)
+
+    monkeypatch.setattr(GreyDifference, "compare", compare)
+    clip, other = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130])
+    for status, retry in (("no annotated object", False), ("b.mp4: cannot be read", True), ("no annotated object", False)):
+        tracks = ObjectTracks(system="s", clip_id=clip.clip_id, key="none", status=status, retry=retry)
+        (row,) = lane(tmp_path / "store", "one").score(replace(task(clip, other), tracks=tracks))
+        assert (row.detail, row.retry) == (status, retry)
+    assert [entry["stage"] for entry in store.made(tmp_path / "store")].count("score/one") == 1
+
+
+def test_matching_shots_out_of_memory_costs_the_metrics_that_go_by_shots(tmp_path, plugins, monkeypatch):
+    def segments(task):
+        raise MemoryError
+
+    clocks = {"one": "reference", "two": "shots"}
+    modules = {name: types.SimpleNamespace(NEEDS=(), HIGHER_IS_BETTER=True, CLOCK=clock) for name, clock in clocks.items()}
+    monkeypatch.setattr(registry, "load", lambda family, name: modules[name])
+    clip, longer = written(tmp_path / "a.mp4", [0, 60, 120]), written(tmp_path / "b.mp4", [10, 70, 130, 200])
+    made = lane(tmp_path / "store", "one", "two")
+    monkeypatch.setattr(made, "_matcher", types.SimpleNamespace(segments=segments, key=lambda task: "k"))
+    one, two = made.score(replace(task(clip, longer), shots=[(0, 1), (1, 3)]))
+    assert (one.status, one.value) == ("ok", pytest.approx(10, abs=0.5))
+    assert (two.status, two.detail, two.retry) == ("unscored", "out of memory", True)

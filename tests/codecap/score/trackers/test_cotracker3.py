@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from codecap import registry
 from codecap.score import mps
@@ -89,6 +90,17 @@ def test_frames_are_kept_in_the_size_in_which_they_are_tracked(tracker):
     prepared = tracker.prepare(ramp)
     assert prepared.shape == (3, 24, 33) and prepared.dtype == np.float32
     assert prepared[0, 5] == pytest.approx(np.linspace(0, 65, 33), abs=1e-4)  # the outermost pixels stay where they are
+
+
+def test_scaling_leaves_no_value_out_of_range(tracker):
+    """White, whose weighted mean rounds to more than 255, and noise: the library's scaling but for that rounding."""
+    white, noise = np.full((48, 66, 3), 255, np.uint8), np.random.default_rng(0).integers(0, 256, (48, 66, 3), np.uint8)
+    for rgb, leaves in ((white, True), (noise, False)):
+        picture = torch.from_numpy(rgb).permute(2, 0, 1)[None].float()
+        own = functional.interpolate(picture, (24, 33), mode="bilinear", align_corners=True)[0].numpy()
+        assert (own.max() > 255) == leaves
+        prepared = tracker.prepare(rgb)
+        assert prepared.max() <= 255 and np.abs(prepared - own).max() <= (2e-5 if leaves else 0)
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])
