@@ -23,6 +23,7 @@ from codecap.score.engine import choice
 
 SHORT_ANSWER = 100  # output tokens
 LOW_INPUT, HIGH_INPUT = 0.8, 1.25  # of the estimated input tokens
+OTHER_TABLE = "name another one with `--config FILE`, a file that says `clips: my/clips.tsv`"
 ASKED_AGAIN = Decimal("1.1")  # high: one answer in ten cannot be read and is asked for again
 
 
@@ -83,12 +84,17 @@ def planned(config: Mapping[str, Any]) -> tuple[list[Planned], list[str]]:
         One entry an asker, and what could not be counted, in words.
 
     Raises:
-        UserError: the configuration, a table or an annotation is wrong.
+        UserError: the configuration, a table or an annotation is wrong; or there is no clips table.
     """
+    if not configuration.find(config["clips"]).is_file():
+        raise plan.PlanError(f"{config['clips']}: no clips table there; {OTHER_TABLE}")
     run = plan.make(config)
+    choice.check(config)
     prices = PriceTable.read(configuration.find(settings.of(config["exchange"]).prices))
     annotations = {clip.clip_id: _annotation(config, bucket, clip) for bucket, held in run.buckets.items() for clip in held}
     problems = [*run.problems, *(f"{name}: no annotation yet; not counted" for name, told in annotations.items() if told is None)]
+    if not run.buckets:
+        problems.append(f"{config['clips']}: has no clips to work on, nothing is counted; {OTHER_TABLE}")
     found = []
     for asker in askers(config):
         entry = Planned(asker.name, asker.backend.settings.endpoint, len(run.systems))

@@ -14,11 +14,12 @@ from codecap.records import Annotation, ObjectPrompt, ObjectPrompts, Outcome, Re
 ANNOTATIONS = [read_record(path, Annotation) for path in sorted((PROJECT / "resources" / "demo" / "annotations").glob("*.json"))]
 POINTS = {annotation.clip_id: len(annotation.focal_points) for annotation in ANNOTATIONS}
 JUDGE = {"endpoint": {"api": "openai", "model": "gpt-6.2-sol", "images": 20}, "repeats": 2}
+PROMPTER = {"endpoint": {"api": "google", "model": "no-such-model", "key_env": None}}
 OVER = {
     "systems": ["still", "blank"],
     "metrics": {
         "retention": {"judge": "mllm", "judges": {"mllm": JUDGE}},
-        "object_iou": {"prompter": "mllm", "prompters": {"mllm": {"endpoint": {"api": "google", "model": "no-such-model"}}}},
+        "object_iou": {"prompter": "mllm", "prompters": {"mllm": PROMPTER}},
     },
 }
 
@@ -94,3 +95,29 @@ def test_a_clip_without_an_annotation_is_told(config, tmp_path):
     assert {entry.questions for entry in found} == {0}
     assert len(problems) == len(POINTS)
     assert json.dumps(problems).count("no annotation yet") == len(POINTS)
+
+
+def test_without_clips_the_way_to_name_some_is_told(config, tmp_path):
+    (tmp_path / "none.tsv").write_text((PROJECT / "config" / "clips.tsv").read_text().splitlines()[0] + "\n")
+    found, problems = planned(config | {"clips": str(tmp_path / "none.tsv")})
+    assert {entry.questions for entry in found} == {0}
+    assert any("has no clips" in problem and "--config FILE" in problem for problem in problems)
+    with pytest.raises(plan.PlanError, match="no clips table there; .*--config FILE"):
+        planned(config | {"clips": str(tmp_path / "missing.tsv")})
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"module": "retentoin"}, "no metric called 'retentoin'"),
+        ({"module": "object_iou"}, "object_iou cannot be measured under this name"),
+        ({"judge": "mlm"}, "metrics.second.judge: no judge called 'mlm'"),
+        ({"colour": 1}, "metrics.second: wrong settings: .*colour"),
+    ],
+)
+def test_a_wrong_entry_is_refused_as_a_run_refuses_it(config, entry, words):
+    from codecap import registry
+
+    told = config["metrics"]["retention"] | {"module": "retention"} | entry
+    with pytest.raises(registry.Unavailable, match=words):
+        planned(config | {"metrics": config["metrics"] | {"second": told}})

@@ -23,6 +23,7 @@ ERRORS = {  # way -> status, code, message
     "404": (404, "model_not_found", "The model does not exist."),
     "400": (400, "invalid_request_error", "Unknown parameter."),
     "too long": (400, "context_length_exceeded", "This model's maximum context length is 1000 tokens."),
+    "400 by a filter": (400, "content_filter", "The prompt triggered the content management policy."),
     "no quota": (429, "insufficient_quota", "You exceeded your current quota."),
     "redirect": (307, "", ""),
 }

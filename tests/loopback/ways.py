@@ -29,6 +29,7 @@ MORE_WAYS = (  # of a server alone
     "404",
     "400",
     "too long",
+    "400 by a filter",
     "no quota",
     "redirect",
     "no JSON",

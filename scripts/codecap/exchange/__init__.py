@@ -7,22 +7,25 @@ A request has a digest over what is asked of whom. What comes back is recorded u
 the same is asked again, by any process. Our code is no part of the digest: an edit reads the answers anew, it does not buy them.
 """
 
-from codecap.exchange.failures import BudgetSpent, NotReached, PriceUnknown, Rejected
+from codecap.exchange.failures import BudgetSpent, Filtered, NotReached, PriceUnknown, QuestionRejected, Rejected
 from codecap.exchange.question import Endpoint, Picture, Question, Reply, Text, Video
-from codecap.exchange.session import Exchange, ask, session
+from codecap.exchange.session import Exchange, ask, at_once, session
 
 __all__ = [
     "BudgetSpent",
     "Endpoint",
     "Exchange",
+    "Filtered",
     "NotReached",
     "Picture",
     "PriceUnknown",
     "Question",
+    "QuestionRejected",
     "Rejected",
     "Reply",
     "Text",
     "Video",
     "ask",
+    "at_once",
     "session",
 ]

@@ -4,7 +4,8 @@
     ledger.lock     held (flock) while a line is read and written
 
 A call whose end is not known (its process died, the connection was cut) may have been billed: it keeps counting with its estimate,
-unless its reply turns out to be recorded.
+unless its reply turns out to be recorded. Recorded calls that the ledger lacks (it was lost, or a disk's cache was) are taken in
+before anything is spent.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import logging
+import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -25,9 +28,14 @@ from codecap.errors import UserError
 from codecap.exchange.failures import BudgetSpent
 from codecap.exchange.locking import locked
 from codecap.exchange.prices import cents
+from codecap.exchange.processes import ProcessName, is_gone, this_process
 from codecap.store import explained
 
-WAIT_S = 0.2  # between looks at whether calls under way have left something of the budget
+LOG = logging.getLogger("codecap")
+
+WAIT_S = 0.2  # between looks at whether calls under way have ended
+
+Recorded = Callable[[set[str]], Iterable[tuple[str, Decimal]]]
 
 
 @dataclass
@@ -37,6 +45,11 @@ class Reserved:
     digest: str
     usd: Decimal
     until: float  # wall-clock seconds after which its process must have ended it
+    by: ProcessName | None = None  # whose call it is
+
+    def is_over(self, now: float) -> bool:
+        """Whether nothing more will be heard of it: its time is up, or its process is no more."""
+        return self.until <= now or is_gone(self.by)
 
 
 @dataclass
@@ -48,6 +61,7 @@ class Account:
     open: dict[str, Reserved] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)  # digests of the calls that were answered
     read: int = 0  # bytes of the ledger
+    first: bytes = b""  # its first line, by which it is known again
 
     @property
     def reserved_usd(self) -> Decimal:
@@ -56,7 +70,8 @@ class Account:
     def take(self, line: dict) -> None:
         reserved = self.open.pop(line["id"], None)
         if line["what"] == "reserve":
-            self.open[line["id"]] = Reserved(line["digest"], Decimal(line["usd"]), line["until"])
+            by = line.get("by")
+            self.open[line["id"]] = Reserved(line["digest"], Decimal(line["usd"]), line["until"], by and tuple(by))
         elif line["what"] == "settle" and reserved is not None:
             self.spent_usd += Decimal(line["usd"])
             self.calls += 1
@@ -71,38 +86,77 @@ class Budget:
     Args:
         folder: where the ledger lies.
         usd, calls: the limits; None for none.
+        recorded: the calls that are recorded, but not under one of some digests, with what each cost; a digest may occur twice.
     """
 
-    def __init__(self, folder: Path, usd: Decimal | None = None, calls: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, usd: Decimal | None = None, calls: int | None = None, recorded: Recorded | None = None
+    ) -> None:
         self.folder, self.usd, self.calls = Path(folder), usd, calls
         self._ledger = self.folder / "ledger.jsonl"
         self._account = Account()
         self._threads = threading.Lock()
+        self._recorded = recorded
+        self._complete = recorded is None  # whether the ledger is known to have all that is recorded
+        self._looked: set[str] = set()  # settled digests for which `reserve` has given None
+        self._told: set[str] = set()  # what the log says once
 
-    def reserve(self, digest: str, usd: Decimal, lasts_s: float) -> str:
+    def reserve(self, digest: str, usd: Decimal, lasts_s: float) -> str | None:
         """Put a call's estimated cost aside.
 
-        Where what is left would do if calls under way turn out cheaper than estimated, their end is awaited.
+        Where what is left would do if calls under way turn out cheaper than estimated, their end is awaited; so is that of the
+        same call by another process.
 
         Returns:
-            The reservation's name, to be settled or released.
+            The reservation's name, to be settled or released. None where such a call has ended meanwhile: look whether it is
+            recorded now, and reserve again if it is not.
 
         Raises:
             BudgetSpent: it is not left.
         """
+        waited = False
         while True:
             with self._held() as (account, write):
                 now = time.time()
-                under_way = [reserved for reserved in account.open.values() if reserved.until > now]
-                told = self._too_much(account.spent_usd + account.reserved_usd + usd, account.calls + len(account.open) + 1)
-                if told is None:
-                    name = uuid.uuid4().hex
-                    write({"what": "reserve", "id": name, "digest": digest, "usd": str(usd), "until": round(now + lasts_s, 3)})
-                    return name
-                at_least = account.spent_usd + sum((r.usd for r in account.open.values() if r.until <= now), Decimal(0)) + usd
-                if not under_way or self._too_much(at_least, account.calls + len(account.open) - len(under_way) + 1) is not None:
-                    raise BudgetSpent(told)
+                same = [held for held in account.open.values() if held.digest == digest and held.by != this_process()]
+                same = [held for held in same if not held.is_over(now)]
+                if not same:
+                    if waited or (digest in account.settled and digest not in self._looked):
+                        self._looked.add(digest)
+                        return None
+                    name = self._reserve(account, write, digest, usd, now, lasts_s)
+                    if name is not None:
+                        return name
+                else:
+                    waited = True
+                    self._tell_once("another process asks the same", same, now)
             time.sleep(WAIT_S)
+
+    def _reserve(
+        self, account: Account, write: Callable[..., None], digest: str, usd: Decimal, now: float, lasts_s: float
+    ) -> str | None:
+        """The reservation's name, or None where calls under way may leave enough. Raises BudgetSpent where they cannot."""
+        told = self._too_much(account.spent_usd + account.reserved_usd + usd, account.calls + len(account.open) + 1)
+        if told is None:
+            name, until = uuid.uuid4().hex, round(now + lasts_s, 3)
+            write({"what": "reserve", "id": name, "digest": digest, "usd": str(usd), "until": until, "by": list(this_process())})
+            return name
+        over: list[Reserved] = []
+        under_way: list[Reserved] = []
+        for held in account.open.values():
+            (over if held.is_over(now) else under_way).append(held)
+        at_least = account.spent_usd + sum((held.usd for held in over), Decimal(0)) + usd
+        if not under_way or self._too_much(at_least, account.calls + len(over) + 1) is not None:
+            raise BudgetSpent(told)
+        self._tell_once("what is left of the budget depends on others", under_way, now)
+        return None
+
+    def _tell_once(self, why: str, awaited: list[Reserved], now: float) -> None:
+        if why not in self._told:
+            self._told.add(why)
+            most_s = max(held.until for held in awaited) - now
+            calls = f"{len(awaited)} {'call' if len(awaited) == 1 else 'calls'}"
+            LOG.info("%s: waiting for %s under way, %.0f s at most", why, calls, most_s)
 
     def settle(self, name: str, usd: Decimal) -> None:
         """The call was answered, and cost this."""
@@ -128,7 +182,8 @@ class Budget:
         if not self._ledger.exists():
             return
         with self._held() as (account, write):
-            over = {name: reserved for name, reserved in account.open.items() if reserved.until <= time.time()}
+            now = time.time()
+            over = {name: reserved for name, reserved in account.open.items() if reserved.is_over(now)}
             for name, reserved in over.items():
                 usd = None if reserved.digest in account.settled else cost_of(reserved.digest)
                 if usd is not None:
@@ -153,8 +208,8 @@ class Budget:
         return None
 
     @contextlib.contextmanager
-    def _held(self) -> Iterator[tuple[Account, Callable[[dict], None]]]:
-        """The account up to date, and how to write a line, while no other thread or process can."""
+    def _held(self) -> Iterator[tuple[Account, Callable[..., None]]]:
+        """The account up to date, and how to write lines, while no other thread or process can."""
         with self._threads:
             if self._ledger.exists():
                 with contextlib.suppress(UserError), self._ledger.open("rb") as ledger:
@@ -162,10 +217,27 @@ class Budget:
             with locked(self.folder / "ledger.lock"), self._ledger.open("ab+") as ledger:
                 if not self._catch_up(ledger):
                     ledger.truncate(self._account.read)  # a writer was killed within a line; it holds the lock no more
-                yield self._account, lambda line: self._write(ledger, line)
+                if not self._complete:
+                    self._take_in_recorded(ledger)
+                    self._complete = True
+                yield self._account, lambda *lines: self._write(ledger, *lines)
+
+    def _take_in_recorded(self, ledger: BinaryIO) -> None:
+        """Recorded calls that the ledger does not know were paid for all the same."""
+        known = self._account.settled | {held.digest for held in self._account.open.values()}
+        lines = []
+        for digest, usd in self._recorded(known):
+            name = uuid.uuid4().hex
+            lines.append({"what": "reserve", "id": name, "digest": digest, "usd": str(usd), "until": 0.0})
+            lines.append({"what": "settle", "id": name, "usd": str(usd)})
+        if lines:
+            LOG.warning("%s: lacked %d calls that are recorded; they count again", self._ledger, len(lines) // 2)
+            self._write(ledger, *lines)
 
     def _catch_up(self, ledger: BinaryIO) -> bool:
         """Take in the whole lines that are new; false when something follows them that is none."""
+        if not self._is_the_same(ledger):
+            self._account, self._complete = Account(), self._recorded is None
         ledger.seek(self._account.read)
         told = ledger.read()
         whole = told.rfind(b"\n") + 1
@@ -175,15 +247,24 @@ class Budget:
             except (ValueError, KeyError, TypeError, ArithmeticError) as error:
                 place = f"{self._ledger}: the line at byte {self._account.read} is damaged"
                 raise UserError(f"{place}; take it out, compare with `codecap cost`, and run again") from error
+            self._account.first = self._account.first or line
             self._account.read += len(line)
         return whole == len(told)
 
-    def _write(self, ledger: BinaryIO, line: dict) -> None:
-        told = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+    def _is_the_same(self, ledger: BinaryIO) -> bool:
+        """Whether what was read is still there: the file may have been lost behind a running process."""
+        ledger.seek(0)
+        return ledger.read(len(self._account.first)) == self._account.first and ledger.seek(0, os.SEEK_END) >= self._account.read
+
+    def _write(self, ledger: BinaryIO, *lines: dict) -> None:
+        told = [json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines]
         try:
-            ledger.write(told)
+            ledger.write(b"".join(told))
             ledger.flush()
+            os.fsync(ledger.fileno())  # what a call that is under way may cost is nowhere else
         except OSError as error:
             raise explained(error, self.folder) from error
-        self._account.take(line)
-        self._account.read += len(told)
+        for line in lines:
+            self._account.take(line)
+        self._account.first = self._account.first or told[0]
+        self._account.read += sum(map(len, told))

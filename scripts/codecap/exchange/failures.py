@@ -13,6 +13,14 @@ class Rejected(NotReached):
     """The provider will not answer this as it stands (key, model, request): trying again without a change is in vain."""
 
 
+class QuestionRejected(Rejected):
+    """It will not answer this one question as it stands (too long, or a part that it cannot take); others it may."""
+
+
+class Filtered(QuestionRejected):
+    """A filter of the provider keeps this one question back; filters judge by chance, the same may pass."""
+
+
 class BudgetSpent(NotReached):
     """The budget of the configuration is used up; what is recorded is still replayed. Raise it and run again."""
 

@@ -16,6 +16,13 @@ FIRST_WAIT_S = 1.0
 LONGEST_STEP_S = 60.0
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}  # and all from 520 up: overloaded servers and their gateways
 _QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error")
+_SETTING_CODES = ("unknown_parameter", "unsupported_parameter", "unsupported_value")
+_FILTER_CODES = ("content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked", "data_inspection_failed")
+_FILTERED = re.compile(r"content.{0,5}filter|content (management )?policy|usage polic|safety system|responsible ?ai", re.IGNORECASE)
+_OF_THE_MODEL = re.compile(  # said with status 400 by some, where others say 404
+    r"(invalid|unknown|unsupported) model|model\b.{0,80}\b(not exist|not found|not available|not supported|no access)",
+    re.IGNORECASE,
+)
 _TOO_LONG = re.compile(
     r"context.{0,20}(length|window)|too (long|large|many tokens)|maximum.{0,30}tokens|token limit", re.IGNORECASE
 )
@@ -27,13 +34,14 @@ class Refusal:
 
     Attributes:
         passes: trying again may help; else `told` says what to do.
-        concerns: whom it concerns where it does not pass: this "question", or the "endpoint" with all its questions.
+        concerns: what it concerns where it does not pass: this "question", its "content" where a filter keeps it back, or the
+            "endpoint" with all its questions.
         told: in words, with the server's own message.
         wait_s: how long the server asks to wait; None when it does not say.
     """
 
     passes: bool
-    concerns: Literal["question", "endpoint"]
+    concerns: Literal["question", "content", "endpoint"]
     told: str
     wait_s: float | None = None
 
@@ -55,14 +63,24 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: s
         return Refusal(True, "endpoint", said, retry_after_s(headers, response))
     if status in (401, 403) or "api key" in message.lower():  # Google answers a wrong key with 400
         return Refusal(False, "endpoint", f"{said}; check the key in {key} and what it may use")
-    if status == 404:
+    if _is_filtered(status, code, message, response):
+        return Refusal(False, "content", f"{said}; a filter of the provider keeps this question back")
+    if status == 404 or (status in (400, 422) and (code == "model_not_found" or _OF_THE_MODEL.search(message))):
         return Refusal(False, "endpoint", f"{said}; check model and base_url ({endpoint.address})")
     if 300 <= status < 400:
         there = headers.get("location", "another address")
         return Refusal(False, "endpoint", f"{said}; the server sends to {there}: make base_url the final address")
     if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(f"{code} {message}")):
         return Refusal(False, "question", f"{said}; the request is too long for the model: fewer or smaller pictures a request")
-    return Refusal(False, "question", f"{said}; the provider does not take this request: check the endpoint's settings")
+    concerns = "endpoint" if code in _SETTING_CODES else "question"
+    return Refusal(False, concerns, f"{said}; the provider does not take this request: check the endpoint's settings")
+
+
+def _is_filtered(status: int, code: str, message: str, response: Any) -> bool:
+    """Whether a filter speaks; Azure says it in an inner error, Anthropic only in the message."""
+    error = response.get("error") if isinstance(response, dict) else None
+    inner = str(error.get("innererror") or "") if isinstance(error, dict) else ""
+    return status in (400, 422) and (code in _FILTER_CODES or bool(_FILTERED.search(f"{message} {inner}")))
 
 
 def retry_after_s(headers: Mapping[str, str], response: Any = None, now: Callable[[], float] = time.time) -> float | None:

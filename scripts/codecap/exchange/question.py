@@ -81,6 +81,12 @@ class Endpoint(Row):
             raise ValueError("thinking must be a level (low, medium, high) or off: this API knows no number of tokens")
         return self
 
+    @model_validator(mode="after")
+    def _sees_videos(self) -> Endpoint:
+        if self.api == "anthropic" and self.video:
+            raise ValueError("video must be false: Anthropic's API takes no videos; it is shown frames")
+        return self
+
     @property
     def address(self) -> str:
         return self.base_url or HOMES[self.api]

@@ -20,7 +20,7 @@ from codecap import config as configuration
 from codecap.exchange import patience, tokens, wire
 from codecap.exchange import settings as section
 from codecap.exchange.budget import Budget
-from codecap.exchange.failures import Broken, NotReached, PriceUnknown, Rejected, Unreadable
+from codecap.exchange.failures import Broken, Filtered, NotReached, PriceUnknown, QuestionRejected, Rejected, Unreadable
 from codecap.exchange.limits import Gate
 from codecap.exchange.packs import Packs
 from codecap.exchange.prices import PriceTable, cents, today
@@ -54,7 +54,7 @@ class Exchange:
         self.stage, self.system = stage, system
         self.records = Packs(self.folder / "packs")
         self.media = Packs(self.folder / "media", synced=False)
-        self.budget = Budget(self.folder, self.settings.budget_usd, self.settings.budget_calls)
+        self.budget = Budget(self.folder, self.settings.budget_usd, self.settings.budget_calls, self._recorded)
         self.redact = Redactor()
         self.paid, self.paid_usd, self.replayed = 0, Decimal(0), 0  # answers of this session
         self._under_way: dict[str, concurrent.futures.Future[Reply]] = {}
@@ -124,11 +124,20 @@ class Exchange:
 
     def _recorded_cost(self, digest: str) -> Decimal | None:
         """What a recorded call cost, 0 where that is not known; None when it is not recorded."""
+        return next(self._costs(digest), None)
+
+    def _costs(self, digest: str) -> Iterator[Decimal]:
+        """Of each answer recorded under a digest; two processes that asked at the same time may both have paid."""
         for payload in self.records.read(digest):
             record = json.loads(payload)
             with contextlib.suppress(Unreadable):
-                return self._cost(record, wire.speaking(record["api"]).read(wire.parsed(record["response"]))) or Decimal(0)
-        return None
+                yield self._cost(record, wire.speaking(record["api"]).read(wire.parsed(record["response"]))) or Decimal(0)
+
+    def _recorded(self, known: set[str]) -> Iterator[tuple[str, Decimal]]:
+        """Digest and cost of each recorded answer whose digest is not known."""
+        self.records.refresh()
+        for digest in [name for name in self.records.places if not name.endswith(FAILED) and name not in known]:
+            yield from ((digest, usd) for usd in self._costs(digest))
 
     def _door(self, endpoint: Endpoint) -> _Door:
         name = f"{endpoint.api} {endpoint.address} {endpoint.model} {endpoint.key_env}"
@@ -176,6 +185,10 @@ class Exchange:
                 door.must_be_open()
                 door.gate.wait(input_tokens + call.question.most_output_tokens)
                 reserved = self.budget.reserve(call.digest, estimate, endpoint.timeout_s + 60)
+                if reserved is None:  # another process has asked the same
+                    if (reply := self.replay(endpoint, call.digest)) is not None:
+                        return reply
+                    continue
                 told = self._try(call, key, reserved, estimate)
                 if isinstance(told, Reply):
                     door.missed = 0
@@ -197,7 +210,7 @@ class Exchange:
         """
         words = self.redact.message(f"{endpoint.name}: {told.told}")
         if not told.passes:
-            rejected = Rejected(words)
+            rejected = {"endpoint": Rejected, "question": QuestionRejected, "content": Filtered}[told.concerns](words)
             if told.concerns == "endpoint":
                 door.closed = rejected
             raise rejected
@@ -352,6 +365,15 @@ def session(durable: Path, settings: Mapping[str, Any] | None = None, *, stage: 
 
 def ask(endpoint: Endpoint, question: Question) -> Reply:
     """Ask within the open session, see `Exchange.ask`."""
+    return _opened().ask(endpoint, question)
+
+
+def at_once(endpoint: Endpoint) -> int:
+    """Calls to an endpoint that the open session makes at once."""
+    return _opened().settings.limits(endpoint).concurrency
+
+
+def _opened() -> Exchange:
     if not _open:
         raise RuntimeError("no session is open: ask within `with codecap.exchange.session(...)`")
-    return _open[-1].ask(endpoint, question)
+    return _open[-1]

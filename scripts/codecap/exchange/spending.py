@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from codecap.exchange import wire
-from codecap.exchange.budget import Budget
+from codecap.exchange.budget import Account, Budget, Reserved
 from codecap.exchange.failures import Unreadable
 from codecap.exchange.packs import Packs
 from codecap.exchange.prices import PriceTable
@@ -74,6 +74,7 @@ def summed(durable: Path, prices: PriceTable, by: Sequence[str] = GROUPS) -> Spe
     folder = Path(durable) / FOLDER
     packs = Packs(folder / "packs")
     sums: dict[tuple[str, ...], Sum] = {}
+    answered: set[str] = set()
     total = Sum(())
     failed = unread = 0
     for digest, payload in packs.every():
@@ -86,6 +87,7 @@ def summed(durable: Path, prices: PriceTable, by: Sequence[str] = GROUPS) -> Spe
         except Unreadable:
             unread += 1
             continue
+        answered.add(digest)
         day = record["time"][:10]
         usd = None
         if usage != Usage():
@@ -96,10 +98,20 @@ def summed(durable: Path, prices: PriceTable, by: Sequence[str] = GROUPS) -> Spe
         group = tuple(told[name] or "-" for name in by)
         for held in (sums.setdefault(group, Sum(group)), total):
             held.add(usage, usd)
-    account = Budget(folder).account()
-    return Spending(
-        [sums[group] for group in sorted(sums)], total, failed, unread, len(account.open), account.reserved_usd, packs.torn
-    )
+    still_open = _without_end(Budget(folder).account(), answered)
+    open_usd = sum((reserved.usd for reserved in still_open), Decimal(0))
+    return Spending([sums[group] for group in sorted(sums)], total, failed, unread, len(still_open), open_usd, packs.torn)
+
+
+def _without_end(account: Account, answered: set[str]) -> list[Reserved]:
+    """Open calls, but one of each digest whose answer is recorded and not settled yet: that one is among the sums."""
+    counted, found = set(account.settled), []
+    for reserved in account.open.values():
+        if reserved.digest in answered and reserved.digest not in counted:
+            counted.add(reserved.digest)
+        else:
+            found.append(reserved)
+    return found
 
 
 def as_rows(spending: Spending, by: Iterable[str]) -> list[dict[str, object]]:

@@ -2,16 +2,20 @@
 
 import concurrent.futures
 import json
+import os
+import re
 import subprocess
 import sys
 import time
 from decimal import Decimal
 
+import psutil
 import pytest
 
 from codecap.errors import UserError
 from codecap.exchange import BudgetSpent, PriceUnknown
 from codecap.exchange.budget import Budget
+from codecap.exchange.processes import is_gone, this_process
 
 from .conftest import RATES, saying
 
@@ -77,7 +81,7 @@ def test_what_may_have_been_billed_goes_on_counting(server, open_exchange, endpo
 
 
 PROCESS = """
-import sys
+import os, sys
 from decimal import Decimal
 from pathlib import Path
 from codecap.exchange import BudgetSpent
@@ -86,7 +90,7 @@ budget = Budget(Path(sys.argv[1]), usd=Decimal("1"))
 made = 0
 try:
     for number in range(1000):
-        name = budget.reserve(f"{number}", Decimal("0.01"), 60)
+        name = budget.reserve(f"{os.getpid()} {number}", Decimal("0.01"), 60)
         budget.settle(name, Decimal("0.01"))
         made += 1
 except BudgetSpent:
@@ -136,6 +140,104 @@ def test_a_call_under_way_is_awaited_where_it_may_leave_enough(tmp_path):
         assert second.result(5)
     with pytest.raises(BudgetSpent):
         budget.reserve("third", Decimal("0.9"), 60)
+
+
+HOLDER = """
+import sys
+from decimal import Decimal
+from pathlib import Path
+from codecap.exchange.budget import Budget
+print(Budget(Path(sys.argv[1])).reserve(sys.argv[2], Decimal("0.8"), 60), flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process with a call of 0.80 USD under way."""
+    command = [sys.executable, "-c", HOLDER, tmp_path, "theirs"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    yield process
+    process.kill()
+    process.wait(10)
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_a_dead_process_is_not_waited_for_and_its_call_goes_on_counting(tmp_path, holder):
+    budget = Budget(tmp_path, usd=Decimal(1))
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(budget.reserve, "new", Decimal("0.5"), 60)
+        time.sleep(0.5)
+        assert not waiting.done()
+        holder.kill()
+        with pytest.raises(BudgetSpent):
+            waiting.result(5)  # while it is a zombie too
+    holder.wait(10)
+    assert budget.account().reserved_usd == Decimal("0.8")
+    budget.reconcile({"theirs": Decimal("0.3")}.get)
+    assert (budget.account().spent_usd, budget.account().open) == (Decimal("0.3"), {})
+
+
+def test_what_is_waited_for_is_told_once(tmp_path, holder, caplog):
+    caplog.set_level("INFO")
+    budget = Budget(tmp_path, usd=Decimal(1))
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        waiting = [threads.submit(budget.reserve, f"{number}", Decimal("0.5"), 60) for number in range(3)]
+        time.sleep(0.7)
+        holder.kill()
+        assert all(isinstance(one.exception(5), BudgetSpent) for one in waiting)
+    (line,) = [record.getMessage() for record in caplog.records if "waiting" in record.getMessage()]
+    told = re.fullmatch(r"what is left of the budget depends on others: waiting for 1 call under way, (\d+) s at most", line)
+    assert 50 < int(told[1]) <= 60
+
+
+def test_the_same_call_of_another_process_is_awaited(tmp_path, holder):
+    budget = Budget(tmp_path)
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(budget.reserve, "theirs", Decimal(1), 60)
+        time.sleep(0.5)
+        assert not waiting.done()
+        holder.kill()
+        assert waiting.result(5) is None  # look whether it is recorded
+    assert budget.reserve("theirs", Decimal(1), 60)
+
+
+def test_a_pid_that_is_used_again_is_another_process():
+    host, pid, started = this_process()
+    assert not is_gone((host, os.getppid(), psutil.Process(os.getppid()).create_time()))
+    assert is_gone((host, os.getppid(), started - 1000))
+    assert not is_gone(("another-host", pid, started - 1000))
+    assert not is_gone(None)
+
+
+@pytest.mark.parametrize("behind", ["a running session", "the next session"])
+def test_a_lost_ledger_is_made_again_of_what_is_recorded(server, open_exchange, endpoint_of, tmp_path, behind):
+    exchange = open_exchange(budget_calls=3)
+    for number in range(3):
+        exchange.ask(endpoint_of(), saying(f"{number}"))
+    spent = exchange.budget.account().spent_usd
+    (tmp_path / "durable" / "exchange" / "ledger.jsonl").unlink()
+    later = exchange if behind == "a running session" else open_exchange(budget_calls=3)
+    with pytest.raises(BudgetSpent):
+        later.ask(endpoint_of(), saying("3"))
+    assert server.account.calls == 3
+    raised = open_exchange(budget_calls=4)
+    raised.ask(endpoint_of(), saying("3"))
+    assert raised.budget.account().spent_usd == Decimal(server.account.millionths(**RATES)) / 1_000_000 > spent
+    assert raised.budget.account().calls == exchange.budget.account().calls == 4
+
+
+def test_a_ledger_that_was_cut_short_is_completed(server, open_exchange, endpoint_of, tmp_path):
+    for number in range(4):
+        open_exchange().ask(endpoint_of(), saying(f"{number}"))
+    ledger = tmp_path / "durable" / "exchange" / "ledger.jsonl"
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    ledger.write_bytes(b"".join(lines[:2]))  # one call is reserved and settled
+    with pytest.raises(BudgetSpent):
+        open_exchange(budget_calls=4).ask(endpoint_of(), saying("4"))
+    assert open_exchange().budget.account().spent_usd == Decimal(server.account.millionths(**RATES)) / 1_000_000
 
 
 def test_a_line_that_a_killed_process_left_is_taken_away(tmp_path):

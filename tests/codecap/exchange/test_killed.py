@@ -3,12 +3,13 @@
 import logging
 import subprocess
 import sys
+import time
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from codecap.exchange import Endpoint, NotReached, Question, Text, session
+from codecap.exchange import BudgetSpent, Endpoint, NotReached, Question, Text, session
 
 from .conftest import KEY, RATES, saying
 
@@ -42,6 +43,50 @@ def test_after_a_kill_only_what_was_not_answered_is_asked(server, tmp_path, pric
     account = exchange.budget.account()
     assert account.spent_usd == Decimal(server.account.millionths(**RATES)) / 1_000_000
     assert len(account.open) == 1  # the one that was under way: it may have been billed
+
+
+AT_ONCE = """
+import sys
+from pathlib import Path
+from codecap.exchange import Endpoint, Question, Text, session
+durable, prices, url = sys.argv[1:]
+endpoint = Endpoint(api="openai", model="m-1", base_url=url, key_env="LOOPBACK_KEY", timeout_s=30)
+with session(Path(durable), {"prices": prices}) as exchange:
+    sys.stdin.readline()
+    print(exchange.ask(endpoint, Question((Text("the same"),), most_output_tokens=100)).replayed)
+"""
+
+
+@pytest.mark.parametrize("calls", [1, 5])
+def test_processes_that_ask_the_same_at_once_pay_once(server, tmp_path, prices, calls):
+    """Also where the budget has no room for a second one."""
+    code = AT_ONCE.replace('{"prices": prices}', f'{{"prices": prices, "budget_calls": {calls}}}')
+    server.slow_s, server.otherwise = 1.5, "slow"
+    command = [sys.executable, "-c", code, tmp_path / "durable", prices, server.base_url()]
+    running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in running:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    told = [process.communicate(timeout=30)[0].strip() for process in running]
+    assert sorted(told) == ["False", "True", "True"]
+    assert server.account.calls == 1
+
+
+def test_a_killed_run_is_not_waited_for(server, tmp_path, prices):
+    """The budget has room for one call, and that of the killed process may have been billed."""
+    server.behave("hang")
+    run = subprocess.Popen([sys.executable, "-c", RUN, tmp_path, prices, server.base_url()])
+    assert server.hanging.wait(30)
+    run.kill()
+    run.wait(10)
+    endpoint = Endpoint(api="openai", model="m-1", base_url=server.base_url(), key_env="LOOPBACK_KEY")
+    started = time.monotonic()
+    with session(tmp_path, {"prices": prices, "budget_calls": 1}) as exchange, pytest.raises(BudgetSpent):
+        exchange.ask(endpoint, saying("question 0"))
+    assert time.monotonic() - started < 5
+    with session(tmp_path, {"prices": prices, "budget_calls": 2}) as exchange:
+        exchange.ask(endpoint, saying("question 0"))
+    assert (exchange.budget.account().calls, len(exchange.budget.account().open)) == (1, 1)
 
 
 WAYS = ["401", "403", "404", "400", "no quota", "500", "redirect", "cut stream", "no JSON", "hang", "well"]

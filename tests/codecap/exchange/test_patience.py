@@ -33,11 +33,27 @@ def test_these_pass(status):
         (429, "insufficient_quota", "", "endpoint"),
         (400, "invalid_request_error", "Your credit balance is too low", "endpoint"),
         (308, "", "", "endpoint"),
+        (400, "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model.", "endpoint"),
+        (400, "invalid_request_error", "The model `m` does not exist", "endpoint"),
+        (400, "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum", "question"),
+        (400, "INVALID_ARGUMENT", "The input token count exceeds the maximum number of tokens allowed (1048576).", "question"),
+        (400, "BadRequestError", "This model's maximum context length is 8192 tokens.", "question"),
+        (400, "INVALID_ARGUMENT", "Unable to process input image.", "question"),
+        (400, "content_filter", "", "content"),
+        (400, "content_policy_violation", "", "content"),
+        (400, "invalid_prompt", "", "content"),
+        (400, "invalid_request_error", "Output blocked by content filtering policy", "content"),
+        (403, "content_filter", "", "endpoint"),
     ],
 )
 def test_these_do_not(status, code, message, concerns):
     found = meant(status, code, message)
     assert (found.passes, found.concerns) == (False, concerns)
+
+
+def test_azure_says_in_an_inner_error_that_a_filter_spoke():
+    inner = {"error": {"code": "BadRequest", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}
+    assert meant(400, "BadRequest", "The request failed.", response=inner).concerns == "content"
 
 
 def test_a_quota_of_the_minute_passes_and_one_of_the_day_does_not():

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from loopback import Loopback
 
-from codecap.exchange import Endpoint, NotReached, Picture, Question, Rejected, Text, ask, session
+from codecap.exchange import Endpoint, Filtered, NotReached, Picture, Question, QuestionRejected, Rejected, Text, ask, session
 
 from .conftest import KEY, RATES, saying
 
@@ -146,6 +146,23 @@ def test_what_does_not_pass_is_told_once_with_the_way_out(server, open_exchange,
         open_exchange().ask(endpoint_of(api), saying("a"))
     assert server.ways == [way]
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("way", "kind"), [("400 by a filter", Filtered), ("too long", QuestionRejected), ("400", QuestionRejected)]
+)
+def test_what_concerns_one_question_keeps_no_other_from_being_asked(server, open_exchange, endpoint_of, way, kind):
+    server.behave(way)
+    exchange = open_exchange()
+    with pytest.raises(QuestionRejected) as caught:
+        exchange.ask(endpoint_of(), saying("a"))
+    assert type(caught.value) is kind
+    assert exchange.ask(endpoint_of(), saying("b")).text == "You said b"
+
+
+def test_an_api_that_takes_no_videos_is_shown_none(endpoint_of):
+    with pytest.raises(ValueError, match="video must be false"):
+        endpoint_of("anthropic", video=True)
 
 
 def test_a_wrong_key_is_not_tried_with_every_question(server, open_exchange, endpoint_of, monkeypatch):

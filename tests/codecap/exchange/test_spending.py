@@ -75,3 +75,15 @@ def test_nothing_was_asked(tmp_path, prices):
     found = summed(tmp_path / "none", PriceTable.read(prices))
     assert (found.total.calls, found.total.usd, found.sums) == (0, 0, [])
     assert list(tmp_path.glob("none*")) == []
+
+
+def test_a_call_that_was_killed_before_it_was_settled_counts_once(server, tmp_path, prices, endpoint_of):
+    with session(tmp_path, {"prices": prices}) as exchange:
+        server.behave("cut stream")
+        exchange.ask(endpoint_of(), saying("cut, then answered"))
+        exchange.ask(endpoint_of(), saying("killed"))
+    ledger = tmp_path / "exchange" / "ledger.jsonl"
+    ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:-1]))
+    found = summed(tmp_path, PriceTable.read(prices))
+    assert found.total.usd == Decimal(server.account.millionths(**RATES)) / 1_000_000
+    assert found.open_calls == 1  # the one that was cut: it may have been billed

@@ -8,17 +8,16 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TypeVar
 
-from codecap.exchange import Endpoint, NotReached, Question, Reply, ask
+from codecap.exchange import Endpoint, Filtered, NotReached, Question, QuestionRejected, Reply, ask, at_once
 from codecap.score import Unreached, Unscored
 from codecap.score.asking.answers import Unreadable
 
 T = TypeVar("T")
 MOST_REPEATS = 100  # the nonce of a re-ask is this much above that of the ask before
-AT_ONCE = 16  # questions of a clip; how many are really under way is the exchange's to say
 
 
 def ask_until_read(endpoint: Endpoint, question: Question, read: Callable[[Reply], T], asks: int, repeat: int = 0) -> T:
-    """The answer to a question, asked again under a new nonce while it cannot be read.
+    """The answer to a question, asked again under a new nonce while it cannot be read or a filter keeps it back.
 
     Args:
         read: raises Unreadable.
@@ -26,7 +25,7 @@ def ask_until_read(endpoint: Endpoint, question: Question, read: Callable[[Reply
         repeat: number of this asking of the same question, under `MOST_REPEATS`; each is a request of its own.
 
     Raises:
-        Unscored: no ask gave a readable answer; the message has the reason of each.
+        Unscored: no ask gave a readable answer, or the provider does not take this question; the message has the reasons.
         Unreached: no answer could be had this time.
     """
     reasons: list[str] = []
@@ -35,14 +34,20 @@ def ask_until_read(endpoint: Endpoint, question: Question, read: Callable[[Reply
             return read(ask(endpoint, replace(question, nonce=repeat + MOST_REPEATS * again)))
         except Unreadable as why:
             reasons.append(str(why))
+        except Filtered as why:
+            reasons.append(f"refused: {why}")
+        except QuestionRejected as why:
+            raise Unscored(str(why)) from why
         except NotReached as why:
             raise Unreached(str(why)) from why
     told = [why if times == 1 else f"{why} ({times} times)" for why, times in Counter(reasons).items()]
     raise Unscored(f"no readable answer in {asks} {'ask' if asks == 1 else 'asks'}: {'; '.join(told)}")
 
 
-def ask_all(questions: Sequence[Callable[[], T]]) -> list[T | Unscored]:
-    """Ask many questions at once; each is a function that asks, its place in the result does not depend on the others.
+def ask_all(endpoint: Endpoint, questions: Sequence[Callable[[], T]]) -> list[T | Unscored]:
+    """Ask as many questions at once as the exchange is set to.
+
+    Each is a function that asks; its place in the result does not depend on the others.
 
     The first one goes ahead alone: providers keep the part that it shares with the others, and charge them less for it.
 
@@ -55,7 +60,7 @@ def ask_all(questions: Sequence[Callable[[], T]]) -> list[T | Unscored]:
     if not questions:
         return []
     first = _settled(questions[0])
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+    with ThreadPoolExecutor(max_workers=at_once(endpoint)) as pool:
         asked = [pool.submit(_settled, question) for question in questions[1:]]
         try:
             wait(asked, return_when=FIRST_EXCEPTION)

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from codecap.clips import check_file
-from codecap.exchange import Question, Reply
+from codecap.exchange import Question, Reply, at_once
 from codecap.records import Annotation, Clip, FocalPoint, Row
 from codecap.score import Description, Task, Unreached, Unscored
 from codecap.score.asking import prompts
@@ -37,6 +37,7 @@ from codecap.score.engine.watching import watch
 from codecap.score.judges import BEST, Judgement
 from codecap.video import VideoError
 
+AT_A_TIME = 25  # layouts whose pictures are in memory, or as many as are asked at once: all of a long clip would take gigabytes
 LONGEST_EVIDENCE = 2000  # characters that a table keeps
 
 
@@ -90,6 +91,11 @@ class MllmJudge:
         candidate: Description,  # noqa: ARG002
     ) -> list[Judgement]:
         layouts = self._layouts(points, task.clip)
+        size = max(AT_A_TIME, at_once(self.settings.endpoint) + 1)  # the first of a group is asked alone
+        groups = [layouts[start : start + size] for start in range(0, len(layouts), size)]
+        return [judgement for group in groups for judgement in self._judge(group, task)]
+
+    def _judge(self, layouts: Sequence[Layout], task: Task) -> list[Judgement]:
         try:
             check_file(task.clip)
             material = self._material(layouts, task.clip, task.render.mp4)
@@ -100,7 +106,7 @@ class MllmJudge:
             for layout in layouts
             for repeat in range(self.settings.repeats)
         ]
-        answers = ask_all(asked)
+        answers = ask_all(self.settings.endpoint, asked)
         repeats = self.settings.repeats
         per_layout = [answers[start : start + repeats] for start in range(0, len(answers), repeats)]
         return [judgement_of(point, given) for layout, given in zip(layouts, per_layout, strict=True) for point in layout.points]
@@ -122,7 +128,7 @@ class MllmJudge:
         return [lay_out(group, clip, self.settings) for group in groups]
 
     def _material(self, layouts: Sequence[Layout], clip: Clip, render_mp4: Path) -> Material:
-        """Decode both videos once for all questions."""
+        """Decode both videos once for all questions about these layouts."""
         reference = Album((sheet for layout in layouts for sheet in layout.of_reference), self.settings.picture)
         render = Album((sheet for layout in layouts for sheet in layout.of_render), self.settings.picture)
         if not self.settings.endpoint.video:

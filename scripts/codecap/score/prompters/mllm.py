@@ -94,7 +94,8 @@ class MllmPrompter:
         info = probe(candidate_mp4)
         reference = self._reference(groups, clip)
         render = self._album(candidate_mp4, clip, [sheet for group in groups for sheet in self._whole(group, clip)])
-        answers = ask_all([functools.partial(self._find, group, clip, reference, render) for group in groups])
+        endpoint = self.settings.endpoint
+        answers = ask_all(endpoint, [functools.partial(self._find, group, clip, reference, render) for group in groups])
         found = _all_read([", ".join(item.name for item in group.objects) for group in groups], answers)
         by_name = {name: finding for findings in found for name, finding in findings.items()}
         sought = [item for item in objects if by_name[item.name].status == "found"]
@@ -105,7 +106,8 @@ class MllmPrompter:
         asked = [
             functools.partial(self._place, item, by_name[item.name].frames, clip, reference, render, size_px) for item in sought
         ]
-        places = dict(zip((item.name for item in sought), _all_read([item.name for item in sought], ask_all(asked)), strict=True))
+        names = [item.name for item in sought]
+        places = dict(zip(names, _all_read(names, ask_all(endpoint, asked)), strict=True))
         return [_prompt(item, by_name[item.name], places.get(item.name, [])) for item in objects]
 
     def questions_expected(self, clip: Clip, annotation: Annotation) -> list[Question]:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from loopback import WAYS, Loopback, marks
+from loopback import WAYS, Loopback, marks, speech
 
 from codecap import config, registry
 from codecap.exchange import Picture, Text, Video
@@ -86,6 +86,82 @@ def test_one_bad_point_spoils_no_other(bench, expected):
             "rolls": (60.0, "rolls is there"),
         }
         assert bench.rows(asked) == expected(protocol_of({"endpoint": asked}), **told)
+
+
+@pytest.mark.parametrize(
+    ("way", "tries", "why"),
+    [
+        ("400 by a filter", 3, r"no readable answer in 3 asks: refused: .*HTTP 400 content_filter: .* \(3 times\)"),
+        ("too long", 1, r".*HTTP 400 context_length_exceeded: .* fewer or smaller pictures a request"),
+        ("400", 1, r".*HTTP 400 invalid_request_error: Unknown parameter\..*"),
+    ],
+)
+def test_a_point_that_the_provider_rejects_spoils_no_other(bench, monkeypatch, way, tries, why):
+    with Loopback() as server:
+        begin = server.begin
+
+        def met(body: dict) -> str:
+            begin(body)
+            return way if '"focal_id": "ball"' in speech.asked("openai", body) else "well"
+
+        monkeypatch.setattr(server, "begin", met)
+        rows = bench.rows(endpoint(server))
+        assert [(row.item, row.value, row.retry) for row in rows] == [
+            ("sign", 80.0, False),
+            ("ball", None, False),
+            ("rolls", 80.0, False),
+        ]
+        assert re.fullmatch(why, rows[1].detail), rows[1].detail
+        assert (server.account.calls, len(server.arrivals)) == (2, 2 + tries)
+
+
+def test_a_filter_that_lets_the_same_pass_later_costs_no_point(bench, expected):
+    with Loopback() as server:
+        server.behave("400 by a filter")
+        asked = endpoint(server)
+        assert bench.rows(asked) == expected(protocol_of({"endpoint": asked}), **WELL)
+
+
+@pytest.mark.parametrize("way", ["401", "404", "no quota"])
+def test_an_endpoint_that_rejects_all_is_tried_again(bench, way):
+    with Loopback() as server:
+        server.behave("well")
+        server.otherwise = way
+        (row,) = bench.rows(endpoint(server))
+        assert (row.value, row.retry, row.item) == (None, True, None)
+
+
+def many_points(tiny, count: int):
+    (first, *_) = tiny.annotation.focal_points
+    points = [first.model_copy(update={"focal_id": f"p{number}"}) for number in range(count)]
+    return replace(tiny, annotation=tiny.annotation.model_copy(update={"focal_points": points}))
+
+
+@pytest.mark.parametrize("most", [3, 40])
+def test_the_exchange_says_how_many_are_asked_at_once(bench, tiny, most):
+    bench.exchange = {"concurrency": most}
+    with Loopback(slow_s=0.5) as server:
+        server.otherwise = "slow"
+        rows = bench.rows(endpoint(server), task=many_points(tiny, most + 1))
+        assert [row.value for row in rows] == [80.0] * (most + 1)
+        assert server.most_at_once == most
+
+
+def test_points_in_groups_are_the_same_questions(bench, tiny, monkeypatch):
+    """Pictures of so many questions are in memory at a time; how many changes no question and no order."""
+    held = []
+    material = mllm.MllmJudge._material
+    monkeypatch.setattr(
+        mllm.MllmJudge, "_material", lambda judge, layouts, *rest: held.append(len(layouts)) or material(judge, layouts, *rest)
+    )
+    task = many_points(tiny, 60)
+    with Loopback() as server:
+        rows = bench.rows(endpoint(server), task=task)
+        assert [row.detail for row in rows] == [f"p{number} is there" for number in range(60)]
+        assert sum(held) == 60 and max(held) <= 25
+        monkeypatch.setattr(mllm, "AT_A_TIME", 60)
+        assert bench.rows(endpoint(server), code="edited", task=task) == rows
+        assert server.account.calls == 60
 
 
 @pytest.mark.parametrize("way", ["500", "429 with Retry-After", "cut stream", "hang"])
@@ -316,6 +392,7 @@ def test_settings_that_cannot_work_are_refused():
         ({"endpoint": {"api": "openai", "model": "m", "images": 2}}, "endpoint.images is 2"),
         ({"endpoint": {"api": "openai", "model": "m"}, "repeats": 0}, "repeats"),
         ({"endpoint": {"api": "telex", "model": "m"}}, "endpoint.api"),
+        ({"endpoint": {"api": "anthropic", "model": "m", "video": True}}, "endpoint: .*video must be false"),
     ):
         with pytest.raises(registry.Unavailable, match=words):
             registry.make("score.judges", "mllm", settings)

@@ -177,6 +177,16 @@ def test_a_service_that_is_down_is_no_answer(tmp_path, clip):
         assert server.account.calls == 3
 
 
+@pytest.mark.parametrize(("way", "tries"), [("400 by a filter", 3), ("too long", 1)])
+def test_an_object_that_the_provider_rejects_is_named_and_not_asked_for_ever(tmp_path, clip, way, tries):
+    with Loopback(seeing()) as server:
+        server.otherwise = way
+        with pytest.raises(Unscored, match="ball: .*HTTP 400") as raised:
+            prompts(tmp_path, server, clip, objects=[BALL])
+        assert not isinstance(raised.value, Unreached)
+        assert len(server.arrivals) == tries
+
+
 def test_what_is_planned_has_the_pictures_of_what_is_asked(clip):
     made = mllm.load({"endpoint": {"api": "openai", "model": "m"}})
     planned = made.questions_expected(clip, Annotation(clip_id="T_001", objects=[BALL, SIGN]))
