@@ -56,3 +56,12 @@ def grid(rate_hz: float, frames: int, also_s: tuple[float, ...] = ()) -> list[in
     """
     steps = range(math.ceil(frames / FPS * rate_hz - 1e-9))
     return sorted({frame_at(k / rate_hz, frames) for k in steps} | {frame_at(t, frames) for t in also_s})
+
+
+def midpoint(start: int, stop: int) -> int:
+    """The frame on screen at the middle of `[start, stop)`.
+
+    >>> midpoint(0, 48), midpoint(7, 8), midpoint(2, 5)
+    (24, 7, 3)
+    """
+    return (start + stop) // 2

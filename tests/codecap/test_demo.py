@@ -294,4 +294,4 @@ def test_a_page_rendered_again_gives_the_same_frames_and_the_same_boxes(tmp_path
         assert boxes[item.name] == {"visible_xyxy": item.visible_xyxy[:frames], "amodal_xyxy": item.amodal_xyxy[:frames]}
     again, committed = video.read_frames(tmp_path / "again.mp4"), video.read_frames(CLIPS[name].mp4, 0, frames)
     differences = [np.abs(new.astype(int) - old).mean() for (_, new), (_, old) in zip(again, committed, strict=True)]
-    assert len(differences) == frames and max(differences) < 1
+    assert len(differences) == frames and max(differences) < 1.5  # two encodings, each about a level from what was drawn

@@ -71,7 +71,8 @@ def test_the_reference_itself_is_the_ceiling(demo):
 
 
 def test_every_number_is_marked_as_a_stand_in_where_it_is_one(demo):
-    stand_ins = {"visual_similarity", "object_iou", "retention", "appearance", "mps", "mps_strict"}
+    stand_ins = {"visual_similarity", "object_iou", "retention", "appearance", "mps", "mps_strict", "key_frames"}
+    stand_ins |= {"frame_similarity", "frame_similarity_worst"}
     for path in (demo.folder / "results" / "6_score" / "cpu").glob("*/*.jsonl"):
         for row in read_rows(path, Score):
             assert row.proxy == (row.metric in stand_ins), row

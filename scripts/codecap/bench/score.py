@@ -327,7 +327,7 @@ def _plain_kss(task: Task, read: Read) -> float:
     """scikit-image's example with Wang's settings."""
     from skimage.metrics import structural_similarity
 
-    from codecap.score.kss import midpoint
+    from codecap.clock import midpoint
 
     first, second = (read(mp4) for mp4 in (task.clip.mp4, task.render.mp4))
     like = {"channel_axis": -1, "data_range": 255, "gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False}

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from codecap import registry
+from codecap.clock import midpoint
 from codecap.records import Clip, Row
 from codecap.score import Description, Measurement, Shots, Task
 from codecap.score.appearance import FrameEmbeddings
 from codecap.score.encoders import Encoder
-from codecap.score.kss import midpoint
 from codecap.score.visual_similarity import cosines
 
 NAME = "key_frames"

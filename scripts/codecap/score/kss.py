@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from pydantic import Field
 
+from codecap.clock import midpoint
 from codecap.records import Clip, Row
 from codecap.score import Description, Measurement, Shots, Task
 
@@ -97,15 +98,6 @@ class MidpointSimilarity:
 
     def result(self) -> Description:
         return {"ssim": self._values}
-
-
-def midpoint(start: int, stop: int) -> int:
-    """The frame on screen at the middle of `[start, stop)`.
-
-    >>> midpoint(0, 48), midpoint(7, 8), midpoint(2, 5)
-    (24, 7, 3)
-    """
-    return (start + stop) // 2
 
 
 def ssim(reference: np.ndarray, candidate: np.ndarray, sigma_px: float = 1.5) -> float:

@@ -208,7 +208,7 @@ def test_leaderboard_sorts_within_groups_by_keyboard(page, report: Path) -> None
     page.keyboard.press("Enter")
     head = page.locator("th[aria-sort=descending]")
     assert head.count() == 1 and "KSS" in head.inner_text()
-    for body in page.locator(".board tbody").all():
+    for body in head.locator("xpath=ancestor::table").locator("tbody").all():
         column = head.evaluate("cell => cell.cellIndex")
         values = [
             float(text)
