@@ -1,14 +1,17 @@
 # make install   .venv with everything pinned, and a headless Chromium
 # make demo      the whole life of the benchmark on five clips of our own, with embedded backends
 # make test      all tests          make lint      what must hold before a commit
+# make test-slurm    the workflow on a real SLURM, which is brought up for it and down again; as root
 # Running any of them again is quick.
 
 PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= $(shell nproc)
+WORKERS ?= 2
+SLURM_TESTS ?= slurm
 INSTALLED := .venv/installed
 
-.PHONY: install demo test lint
+.PHONY: install demo test test-slurm lint
 
 install: $(INSTALLED)
 
@@ -27,7 +30,10 @@ demo: $(INSTALLED)
 	@echo "The report: $(CURDIR)/results/8_report/index.html"
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+test-slurm: $(INSTALLED)
+	$(BIN)/python -m pytest -m $(SLURM_TESTS) tests/slurm
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -11,9 +11,16 @@ configfile: f"{workflow.basedir}/config/config.yaml"
 configfile: f"{workflow.basedir}/config/metrics.yaml"
 configfile: f"{workflow.basedir}/config/models.yaml"
 configfile: f"{workflow.basedir}/config/sources.yaml"
+configfile: f"{workflow.basedir}/config/cluster.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/run.smk"
+
+
+container: image_for_jobs()
+
+
 include: "rules/0_weights.smk"
 include: "rules/1_collect.smk"
 include: "rules/2_filter.smk"

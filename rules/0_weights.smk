@@ -35,7 +35,7 @@ rule prepare_weights:
     conda:
         "../envs/base.yaml"
     params:
-        digest=lambda w: digest("codecap.weights.preparing"),
+        digest=digest("codecap.weights.preparing"),
         state=state_of_prepared_weights,
     script:
         "../scripts/prepare_weights.py"

@@ -6,6 +6,11 @@
 #      results/1_collect/shots/{bucket}.jsonl        its shots
 
 
+localrules:
+    discover_candidates,
+    fetch_originals,
+
+
 rule discover_candidates:
     output:
         candidates="results/1_collect/candidates.jsonl",
@@ -48,11 +53,11 @@ rule ingest_originals:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=1500,
-        runtime=120,
+        **needs("ingest_originals"),
     params:
         settings=config["ingest"],
         code=digest("codecap.collect.ingest"),
+        this_try=this_try("ingest_originals"),
     script:
         "../scripts/ingest_originals.py"
 
@@ -67,9 +72,8 @@ rule detect_shots:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=1500,
-        runtime=60,
+        **needs("detect_shots"),
     params:
-        choice=vars(choice.shots(config)),
+        choice=lambda w: vars(choice.shots(config)),
     script:
         "../scripts/detect_shots.py"

@@ -13,8 +13,7 @@ rule filter_clips:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=1500,
-        runtime=60,
+        **needs("filter_clips"),
     params:
         settings=config["filter"],
         code=digest("codecap.filtering.verdict"),

@@ -17,8 +17,7 @@ rule draft_annotations:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=1500,
-        runtime=120,
+        **needs("draft_annotations"),
     params:
         proposer=config["proposer"],
         settings=config["proposers"].get(config["proposer"], {}),
@@ -41,6 +40,8 @@ rule tabulate_dataset:
         "logs/tabulate_dataset.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        **needs("tabulate_dataset"),
     script:
         "../scripts/tabulate_dataset.py"
 
@@ -53,8 +54,7 @@ rule propose_annotations:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=1500,
-        runtime=120,
+        **needs("propose_annotations"),
     params:
         clips=contents,
         this_try=this_try("propose_annotations"),
@@ -73,6 +73,8 @@ rule gather_annotations:
         "logs/gather_annotations/{bucket}.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        **needs("gather_annotations"),
     params:
         clips=contents,
         files=lambda w: PLAN.annotation_digests(w.bucket),

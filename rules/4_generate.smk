@@ -13,13 +13,12 @@ rule generate_captions:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=1500,
-        runtime=240,
+        **needs("generate_captions"),
     params:
         clips=contents,
         settings=lambda w: configuration.harness_settings(PLAN.systems[w.system]),
         harness=lambda w: PLAN.systems[w.system]["harness"],
-        code=lambda w: digest(f"codecap.generate.harnesses.{PLAN.systems[w.system]['harness']}"),
+        code=lambda w: digest_of(f"codecap.generate.harnesses.{PLAN.systems[w.system]['harness']}"),
         this_try=this_try("generate_captions"),
     script:
         "../scripts/generate_captions.py"

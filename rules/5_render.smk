@@ -16,8 +16,7 @@ rule render_captions:
         "../envs/base.yaml"
     threads: 4
     resources:
-        mem_mb=lambda wildcards, threads: 500 + threads * (config["render"]["memory_mb"] + 600),
-        runtime=240,
+        **needs("render_captions"),
     params:
         clips=contents,
         settings=config["render"],

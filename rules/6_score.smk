@@ -7,14 +7,28 @@
 
 ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
 ANNOTATION_PROBLEMS = [ANNOTATIONS.replace(".jsonl", ".problems.jsonl")] if config["annotations"] == "approved" else []
-LANES = {lane: [vars(choice.metric(config, name)) for name in names] for lane, names in PLAN.lanes.items()}
-SHOTS = vars(choice.shots(config))
-SEGMENTER = vars(choice.backend(config, "segmenter")) if HAS_OBJECTS else None
-MATCHING = {
-    lane: matching and vars(matching)
-    for lane, names in PLAN.lanes.items()
-    for matching in [choice.matching(config, names)]
-}
+
+
+@functools.cache
+def metrics_of(lane):
+    return [vars(choice.metric(config, name)) for name in PLAN.lanes[lane]]
+
+
+@functools.cache
+def matching_of(lane):
+    """The encoder that matches shots to videos of another length, where a metric of the lane goes by shots."""
+    matching = choice.matching(config, PLAN.lanes[lane])
+    return matching and vars(matching)
+
+
+@functools.cache
+def shots():
+    return vars(choice.shots(config))
+
+
+@functools.cache
+def backend(family):
+    return vars(choice.backend(config, family)) if HAS_OBJECTS else None
 
 
 rule describe_references:
@@ -27,12 +41,11 @@ rule describe_references:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=lambda w: 16000 if w.lane == "gpu" else 3000,
-        runtime=120,
+        **needs("describe_references"),
     params:
         clips=contents,
-        metrics=lambda w: LANES[w.lane],
-        shots=SHOTS,
+        metrics=lambda w: metrics_of(w.lane),
+        shots=lambda w: shots(),
         this_try=this_try("describe_references"),
     script:
         "../scripts/describe_references.py"
@@ -51,11 +64,10 @@ rule prompt_objects:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=2000,
-        runtime=120,
+        **needs("prompt_objects"),
     params:
         clips=contents,
-        prompter=vars(choice.backend(config, "prompter")) if HAS_OBJECTS else None,
+        prompter=lambda w: backend("prompter"),
         this_try=this_try("prompt_objects"),
     script:
         "../scripts/prompt_objects.py"
@@ -74,11 +86,10 @@ rule segment_objects:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=16000 if SEGMENTER and SEGMENTER["weights"] else 3000,
-        runtime=240,
+        **needs("segment_objects"),
     params:
         clips=contents,
-        segmenter=SEGMENTER,
+        segmenter=lambda w: backend("segmenter"),
         this_try=this_try("segment_objects"),
     script:
         "../scripts/segment_objects.py"
@@ -100,13 +111,12 @@ rule score_renders:
     conda:
         "../envs/base.yaml"
     resources:
-        mem_mb=lambda w: 16000 if w.lane == "gpu" else 3000,
-        runtime=240,
+        **needs("score_renders"),
     params:
         clips=contents,
-        metrics=lambda w: LANES[w.lane],
-        shots=SHOTS,
-        matching=lambda w: MATCHING[w.lane],
+        metrics=lambda w: metrics_of(w.lane),
+        shots=lambda w: shots(),
+        matching=lambda w: matching_of(w.lane),
         this_try=this_try("score_renders"),
     script:
         "../scripts/score_renders.py"

@@ -21,6 +21,8 @@ rule compare_systems:
         "logs/compare_systems.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        **needs("compare_systems"),
     params:
         models=PLAN.systems,
         problems=PLAN.problems,

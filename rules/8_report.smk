@@ -15,6 +15,8 @@ rule build_report:
         "logs/build_report.log",
     conda:
         "../envs/base.yaml"
+    resources:
+        **needs("build_report"),
     params:
         code=digest("codecap.report.site"),
         templates=plan.folder_digest(f"{workflow.basedir}/resources/report"),

@@ -1,22 +1,44 @@
 # What every stage needs: the checked configuration, the clips and their buckets, the systems, the lanes, and digests of code.
 import functools
+import os
+import signal
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from codecap import config as configuration
 from codecap import plan
+from codecap.cluster import fates
+from codecap.cluster.requests import Requests
+from codecap.container import ContainerMissing, image
+from codecap.deadline import TIMED
 from codecap.fingerprint import code_digest
 from codecap.score.engine import choice
-from codecap.weights import PREPARED, needs, outputs
+from codecap.weights import PREPARED, outputs
+from codecap.weights import needs as needed_weights
 
 configuration.read_values(config, workflow.config_settings.config)
 configuration.drop_removed(config)
 plan.run_jobs_with(Path(workflow.basedir) / "scripts")
+
+
+def killed_for_memory(slurm_job):
+    """Whether a job of SLURM's was; nobody is asked where the plan is only shown."""
+    return not workflow.dryrun and fates.of(slurm_job).cause is fates.Cause.OUT_OF_MEMORY
+
+
 try:
     PLAN = plan.make(config, [Path(path) for path in workflow.configfiles])
-except plan.PlanError as error:
+    asks = killed_for_memory if workflow.is_main_process else None
+    REQUESTS = Requests(config, PLAN.buckets, PLAN.systems, PLAN.journals, asks)
+except (plan.PlanError, configuration.ConfigError) as error:
     raise WorkflowError(str(error))
+
+# A signal that comes to all processes of a job is for its script, which stops cleanly: shell and Snakemake around it wait for that.
+shell.prefix("set -euo pipefail; trap : HUP TERM USR1; ")
+if not workflow.is_main_process:
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    os.environ[TIMED] = "1"
 
 if workflow.is_main_process:
     for problem in PLAN.problems:
@@ -24,7 +46,15 @@ if workflow.is_main_process:
 
 CLIP_BUCKETS = list(PLAN.buckets)
 HAS_OBJECTS = choice.OBJECTS_METRIC in config["metrics"]
-digest = functools.cache(code_digest)
+digest_of = functools.cache(code_digest)
+
+
+def image_for_jobs():
+    """The container of all jobs under `--sdm apptainer`, else none."""
+    try:
+        return image(Path(workflow.basedir), {str(method) for method in workflow.deployment_settings.deployment_method})
+    except ContainerMissing as error:
+        raise WorkflowError(str(error))
 
 
 def contents(wildcards):
@@ -32,9 +62,19 @@ def contents(wildcards):
     return PLAN.contents[wildcards.bucket]
 
 
+def needs(rule):
+    """Memory, minutes and nodes that a rule's jobs ask the cluster for, see codecap/cluster/requests.py."""
+    return REQUESTS.of(rule)
+
+
+def digest(*modules):
+    """Digest of the code of these modules, see codecap/fingerprint.py; taken when a job needs it, so that another's start is short."""
+    return lambda wildcards: digest_of(*modules)
+
+
 def this_try(stage):
-    """Number of the try of a shard that ended with failures of ours, see codecap/retries.py."""
-    return lambda wildcards: PLAN.retries.next_try("/".join([stage, *wildcards]))
+    """Number of the try of a shard that ended with failures of ours, or whose files are gone, see codecap/shards.py."""
+    return lambda wildcards: PLAN.journals.next_try("/".join([stage, *wildcards]))
 
 
 def report_when_possible(wildcards):
@@ -54,19 +94,19 @@ def tracks_of_lane(wildcards):
 
 def weights_ready(wildcards):
     """What the configured backends need, fetched and prepared."""
-    names = list(needs.of(config))
+    names = list(needed_weights.of(config))
     fetched = [f"results/0_weights/fetched/{name}.json" for name in names]
-    return fetched + [f"results/0_weights/prepared/{name}.json" for name in needs.to_prepare(names)]
+    return fetched + [f"results/0_weights/prepared/{name}.json" for name in needed_weights.to_prepare(names)]
 
 
 def code_of_weights(wildcards):
     """The code that an entry is prepared with."""
-    return [f"results/0_weights/fetched/{name}.json" for name in needs.also_for_preparing(wildcards.weights)]
+    return [f"results/0_weights/fetched/{name}.json" for name in needed_weights.also_for_preparing(wildcards.weights)]
 
 
 def sources_of_weights(wildcards):
     """Where an entry comes from: an edit of the table fetches it anew."""
-    return needs.as_values(wildcards.weights)
+    return needed_weights.as_values(wildcards.weights)
 
 
 def state_of_weights(wildcards):
@@ -77,13 +117,6 @@ def state_of_weights(wildcards):
 def state_of_prepared_weights(wildcards):
     """The same of its form that loads faster."""
     return outputs.state(Path(f"results/0_weights/prepared/{wildcards.weights}.json"), wildcards.weights + PREPARED)
-
-
-onstart:
-    try:
-        plan.hold()
-    except plan.PlanError as error:
-        raise WorkflowError(str(error))
 
 
 wildcard_constraints:

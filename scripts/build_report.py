@@ -8,7 +8,7 @@ from codecap.records import Annotation, read_record, read_rows
 from codecap.report.site import build_report
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
         build_report(
             read_record(Path(snakemake.input.comparison), Comparison),
             annotations=(row for path in snakemake.input.annotations for row in read_rows(Path(path), Annotation)),

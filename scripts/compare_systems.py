@@ -32,7 +32,7 @@ def compare_systems(*, config: dict, models: dict, problems: list[str], inputs: 
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
         compare_systems(
             config=snakemake.config,
             models=snakemake.params.models,

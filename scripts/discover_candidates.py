@@ -12,5 +12,5 @@ def discover_candidates(*, sources: dict, candidates: Path) -> None:
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
         discover_candidates(sources=snakemake.params.sources, candidates=Path(snakemake.output.candidates))

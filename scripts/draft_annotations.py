@@ -7,16 +7,19 @@ from codecap.annotate.drafts import draft_shard
 from codecap.records import Annotation, Ingested, Verdict, read_rows, write_rows
 
 
-def draft_annotations(*, config: dict, params: dict, clips: Path, verdicts: Path, drafts: Path) -> None:
+def draft_annotations(shard: job.Shard, *, config: dict, params: dict, clips: Path, verdicts: Path, drafts: Path) -> None:
     kept = {row.clip_id for row in read_rows(verdicts, Verdict) if row.decision == "keep"}
     rows = [row.clip for row in read_rows(clips, Ingested) if row.clip is not None and row.clip.clip_id in kept]
     made = draft_shard(rows, params["proposer"], params["settings"], params["code"], Path(config["store"]["durable"]))
-    write_rows(drafts, Annotation, job.counted(made, "drafts", len(rows)))
+    write_rows(drafts, Annotation, shard.counted(made, "drafts", len(rows)))
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config
+    ) as shard:
         draft_annotations(
+            shard,
             config=snakemake.config,
             params=dict(snakemake.params.items()),
             clips=Path(snakemake.input.clips),

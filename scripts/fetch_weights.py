@@ -13,5 +13,7 @@ def fetch_weights(*, name: str, state: str, fetched: Path) -> None:
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0], network=True):
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config, network=True
+    ):
         fetch_weights(name=snakemake.wildcards.weights, state=snakemake.params.state, fetched=Path(snakemake.output.fetched))

@@ -24,7 +24,7 @@ def gather_annotations(*, config: dict, bucket: str, annotations: Path, problems
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
         gather_annotations(
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,

@@ -7,15 +7,20 @@ from codecap.collect.clips import ingest_shard
 from codecap.records import Ingested, Original, read_rows, write_rows
 
 
-def ingest_originals(*, config: dict, settings: dict, code: str, originals: Path, clips: Path) -> None:
+def ingest_originals(shard: job.Shard, *, config: dict, settings: dict, code: str, originals: Path, clips: Path) -> None:
     rows = list(read_rows(originals, Original))
     made = ingest_shard(rows, settings, code, bulk=Path(config["store"]["bulk"]))
-    write_rows(clips, Ingested, job.counted(made, "clips", len(rows)))
+    ingested = list(shard.counted(made, "clips", len(rows)))
+    write_rows(clips, Ingested, ingested)
+    shard.settle("clips", files=[row.clip.mp4 for row in ingested if row.clip is not None])
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config
+    ) as shard:
         ingest_originals(
+            shard,
             config=snakemake.config,
             settings=snakemake.params.settings,
             code=snakemake.params.code,

@@ -13,5 +13,5 @@ def prepare_weights(*, name: str, state: str, prepared: Path) -> None:
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
         prepare_weights(name=snakemake.wildcards.weights, state=snakemake.params.state, prepared=Path(snakemake.output.prepared))

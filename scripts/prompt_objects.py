@@ -5,13 +5,12 @@ from pathlib import Path
 from codecap import job, plan
 from codecap.exchange import session
 from codecap.records import Annotation, ObjectPrompts, Render, read_rows, write_rows
-from codecap.retries import Retries
 from codecap.score.engine.choice import Choice
 from codecap.score.engine.objects import prompt_shard
 
 
 def prompt_objects(
-    *, config: dict, bucket: str, system: str, params: dict, renders: Path, annotations: Path, prompts: Path
+    shard: job.Shard, *, config: dict, bucket: str, system: str, params: dict, renders: Path, annotations: Path, prompts: Path
 ) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     durable = Path(config["store"]["durable"])
@@ -22,17 +21,18 @@ def prompt_objects(
         Choice(**params["prompter"]),
         durable=durable,
     )
-    with session(durable, config.get("exchange"), stage="prompt_objects", system=system):
-        rows = list(job.counted(rows, f"objects of {system}", len(clips)))
+    with session(durable, config.get("exchange"), stage="prompt_objects", system=system) as exchange:
+        rows = list(shard.counted(rows, f"objects of {system}", len(clips), usd=lambda: exchange.paid_usd))
     write_rows(prompts, ObjectPrompts, rows)
-    failed = [f"{row.clip_id}: {row.status}" for row in rows if row.retry]
-    unfinished = job.tell_unfinished(f"objects of {system}", failed)
-    Retries(plan.RETRIES).settle(f"prompt_objects/{system}/{bucket}", params["this_try"], unfinished)
+    shard.settle(f"objects of {system}", [(row.clip_id, row.status) for row in rows if row.retry])
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config
+    ) as shard:
         prompt_objects(
+            shard,
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,
             system=snakemake.wildcards.system,

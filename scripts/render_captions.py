@@ -5,10 +5,11 @@ from pathlib import Path
 from codecap import job, plan
 from codecap.records import Caption, Outcome, Render, read_rows, write_rows
 from codecap.render.renders import render_shard
-from codecap.retries import Retries
 
 
-def render_captions(*, config: dict, bucket: str, system: str, params: dict, threads: int, captions: Path, renders: Path) -> None:
+def render_captions(
+    shard: job.Shard, *, config: dict, bucket: str, system: str, params: dict, threads: int, captions: Path, renders: Path
+) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     rows = render_shard(
         read_rows(captions, Caption),
@@ -18,16 +19,18 @@ def render_captions(*, config: dict, bucket: str, system: str, params: dict, thr
         bulk=Path(config["store"]["bulk"]),
         browsers=threads,
     )
-    rows = list(job.counted(rows, f"renders of {system}", len(clips)))
+    rows = list(shard.counted(rows, f"renders of {system}", len(clips)))
     write_rows(renders, Render, rows)
-    failed = [f"{row.clip_id}: {row.detail}" for row in rows if row.outcome is Outcome.INFRA_ERROR]
-    unfinished = job.tell_unfinished(f"renders of {system}", failed)
-    Retries(plan.RETRIES).settle(f"render_captions/{system}/{bucket}", params["this_try"], unfinished)
+    failed = [(row.clip_id, row.detail) for row in rows if row.outcome is Outcome.INFRA_ERROR]
+    shard.settle(f"renders of {system}", failed, files=[row.mp4 for row in rows])
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config
+    ) as shard:
         render_captions(
+            shard,
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,
             system=snakemake.wildcards.system,

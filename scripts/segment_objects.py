@@ -4,12 +4,13 @@ from pathlib import Path
 
 from codecap import job, plan
 from codecap.records import ObjectPrompts, ObjectTracks, Render, read_rows, write_rows
-from codecap.retries import Retries
 from codecap.score.engine.choice import Choice
 from codecap.score.engine.objects import segment_shard
 
 
-def segment_objects(*, config: dict, bucket: str, system: str, params: dict, renders: Path, prompts: Path, tracks: Path) -> None:
+def segment_objects(
+    shard: job.Shard, *, config: dict, bucket: str, system: str, params: dict, renders: Path, prompts: Path, tracks: Path
+) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     found = segment_shard(
         read_rows(prompts, ObjectPrompts),
@@ -18,16 +19,18 @@ def segment_objects(*, config: dict, bucket: str, system: str, params: dict, ren
         Choice(**params["segmenter"]),
         bulk=Path(config["store"]["bulk"]),
     )
-    rows = list(job.counted(found, f"tracks of {system}", len(clips)))
+    rows = list(shard.counted(found, f"tracks of {system}", len(clips)))
     write_rows(tracks, ObjectTracks, rows)
-    failed = [f"{row.clip_id}: {row.status}" for row in rows if row.retry]
-    unfinished = job.tell_unfinished(f"tracks of {system}", failed)
-    Retries(plan.RETRIES).settle(f"segment_objects/{system}/{bucket}", params["this_try"], unfinished)
+    failed = [(row.clip_id, row.status) for row in rows if row.retry]
+    shard.settle(f"tracks of {system}", failed, files=[row.masks for row in rows])
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config
+    ) as shard:
         segment_objects(
+            shard,
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,
             system=snakemake.wildcards.system,

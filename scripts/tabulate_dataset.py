@@ -20,7 +20,7 @@ def tabulate_dataset(*, config: dict, inputs: dict, clips: Path, verdicts: Path,
 
 
 if "snakemake" in globals():
-    with job.running(snakemake.log[0]):
+    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
         tabulate_dataset(
             config=snakemake.config,
             inputs=dict(snakemake.input.items()),

@@ -11,24 +11,29 @@ import typer
 
 from codecap import config as configuration
 from codecap import job
+from codecap.commands import bench_scale as scale_commands
 from codecap.commands import bench_score as bench_commands
 from codecap.commands import exchange as exchange_commands
 from codecap.commands import humans as humans_commands
+from codecap.commands import slurm as slurm_commands
+from codecap.commands import store as store_commands
 from codecap.commands import weights as weights_commands
 from codecap.commands.cost import cost
+from codecap.commands.status import status
 from codecap.errors import UserError, check_replaceable
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 bench = typer.Typer(no_args_is_help=True, help="Measure what this project costs.")
-store = typer.Typer(no_args_is_help=True, help="Look after the item store.")
 demo = typer.Typer(no_args_is_help=True, help="The demo's own clips.")
 app.add_typer(bench, name="bench")
-app.add_typer(store, name="store")
+app.add_typer(store_commands.app, name="store")
 app.add_typer(demo, name="demo")
 app.add_typer(humans_commands.app, name="humans")
 app.add_typer(weights_commands.app, name="weights")
 app.command()(cost)
+app.command()(status)
 app.add_typer(exchange_commands.app, name="exchange")
+app.add_typer(slurm_commands.app, name="slurm")
 
 EMBEDDED = [configuration.PROJECT / "config" / "demo.yaml"]  # the embedded backends
 LARGEST_PX = 8192
@@ -203,10 +208,25 @@ def selftest(
 
 
 @app.command()
-def doctor(config: Config = EMBEDDED, as_json: AsJson = False) -> None:
-    """Say what is there and what is missing, and how to get it: browser, GPU, backends, keys, limits."""
+def doctor(
+    config: Config = EMBEDDED,
+    partition: Annotated[
+        str | None, typer.Option("--partition", help="Examine a node of this SLURM partition, by a job there.")
+    ] = None,
+    gres: Annotated[str | None, typer.Option("--gres", help="What that job asks for, as gpu:1.")] = None,
+    wait_min: Annotated[float, typer.Option("--wait-min", min=0.1, help="Longest time for that job to begin, in minutes.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is there and what is missing, and how to get it: browser, GPU, backends, keys, limits.
+
+    codecap doctor --config my.yaml --partition gpu --gres gpu:1
+    """
     from codecap.doctor import examine
 
+    if partition is not None or gres is not None:
+        from codecap.commands.slurm import doctor_there
+
+        raise typer.Exit(doctor_there(config, partition, gres, wait_min, as_json))
     with job.running():
         findings = examine(configuration.load(*config))
     if as_json:
@@ -245,7 +265,7 @@ def bench_plan(
     clips: Annotated[int, typer.Option(min=1)] = 323,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the planning of a full benchmark: jobs, CPU seconds and memory of a dry run and of a run with nothing to do."""
+    """Measure the planning of a full benchmark: jobs, CPU seconds and memory of a dry run, of nothing to do, of one more model."""
     from codecap.bench.plan import measure
 
     with job.running():
@@ -299,37 +319,7 @@ def bench_render(
 
 
 bench.command("score")(bench_commands.score)
-
-
-@store.command("verify")
-def store_verify(config: Config = EMBEDDED) -> None:
-    """Check every stored item against its files; exit status 1 when something is missing or damaged."""
-    from codecap.store import verify
-
-    with job.running():
-        roots = configuration.load(*config)["store"]
-        problems = [problem for root in ("durable", "bulk") for problem in verify(Path(roots[root]))]
-    for problem in problems:
-        typer.echo(problem)
-    typer.echo(f"{len(problems)} problems")
-    raise typer.Exit(1 if problems else 0)
-
-
-@store.command("log")
-def store_log(config: Config = EMBEDDED, as_json: AsJson = False) -> None:
-    """Count what was ever made, a line a stage and system. What was found in the store is not made again and not counted."""
-    from collections import Counter
-
-    from codecap.store import made
-
-    with job.running():
-        roots = configuration.load(*config)["store"]
-        entries = [entry for root in ("durable", "bulk") for entry in made(Path(roots[root]))]
-    if as_json:
-        typer.echo(json.dumps(entries))
-        return
-    for (stage, system), count in sorted(Counter((entry["stage"], entry["system"]) for entry in entries).items()):
-        typer.echo(f"{count:6} {stage:28} {system}")
+bench.command("scale")(scale_commands.scale)
 
 
 @demo.command("build")

@@ -12,7 +12,7 @@ import yaml
 from codecap.errors import UserError
 
 PROJECT = Path(__file__).parents[2]
-FILES = tuple(PROJECT / "config" / name for name in ("config.yaml", "metrics.yaml", "models.yaml", "sources.yaml"))
+FILES = tuple(PROJECT / "config" / name for name in ("config.yaml", "metrics.yaml", "models.yaml", "sources.yaml", "cluster.yaml"))
 _ABSENT = object()
 SCHEMA = PROJECT / "config" / "schemas" / "config.schema.yaml"
 

@@ -6,6 +6,9 @@ import importlib.metadata
 import importlib.util
 import os
 import shutil
+import socket
+import urllib.parse
+import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +20,7 @@ from codecap.errors import UserError
 from codecap.score.engine.choice import BACKENDS, OBJECT_BACKENDS
 
 FREE_GB = 5
+REACHED_WITHIN_S = 5
 
 
 @dataclass(frozen=True)
@@ -160,12 +164,30 @@ def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
                 there = bool(os.environ.get(endpoint.key_env, "").strip())
                 how = f"for {endpoint.name}" + ("" if there else "; set this environment variable to your key")
                 yield Finding(endpoint.key_env, there, True, how)
+            yield _reached(endpoint.address)
             if prices.rates(endpoint.model, endpoint.host, today()) is None:
                 yield Finding(f"price of {endpoint.model}", False, told.budget_usd is not None, prices.how_to_add(endpoint.model))
     except registry.Unavailable:
         return  # told of the backend itself
     except UserError as error:
         yield Finding("exchange", False, True, str(error))
+
+
+def _reached(address: str) -> Finding:
+    """Whether this node reaches a server, or the proxy that the environment names for it. Nothing is asked."""
+    parts = urllib.parse.urlsplit(address)
+    host, proxy = parts.hostname or "", urllib.request.getproxies().get(parts.scheme)
+    if proxy and urllib.request.proxy_bypass(host):
+        proxy = None
+    there = urllib.parse.urlsplit(proxy if "//" in proxy else f"//{proxy}") if proxy else parts
+    port = there.port or (443 if there.scheme == "https" else 80)
+    by = f"by the proxy {there.hostname}:{port}" if proxy else "directly"
+    try:
+        socket.create_connection((there.hostname or "", port), timeout=REACHED_WITHIN_S).close()
+        return Finding(f"network to {host}", True, False, by)
+    except OSError as error:
+        told = f"not reached {by} ({error.strerror or error}); jobs that ask it need a node that reaches it, or HTTPS_PROXY"
+        return Finding(f"network to {host}", False, False, told)
 
 
 def _clips(config: Mapping[str, Any]) -> Iterator[Finding]:

@@ -8,7 +8,12 @@ class UserError(Exception):
     """Something the user can cure; the message says what is wrong, where, and what to do.
 
     Commands and jobs print it as one line and end with status 1. Any other exception is a programming error, with its traceback.
+
+    Attributes:
+        may_pass: it may be gone at another time or on another node, so that a job may be tried again.
     """
+
+    may_pass = False
 
 
 def check_replaceable(path: Path) -> None:

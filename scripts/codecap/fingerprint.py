@@ -12,6 +12,7 @@ import ast
 import functools
 import hashlib
 import importlib.metadata
+from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
@@ -37,6 +38,7 @@ NUMERIC_LIBRARIES = {  # import name -> distribution
     "vtracer": "vtracer",
 }
 PROMPTS = PACKAGE.parents[1] / "resources" / "prompts"
+UNCOUNTED = "codecap.store"  # where an item is kept changes nothing in it
 
 
 def code_digest(*modules: str) -> str:
@@ -45,7 +47,7 @@ def code_digest(*modules: str) -> str:
     files: set[Path] = set().union(*(_closure(module) for module in modules))
     for path in sorted(files):
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(_meaning(path).encode())
+        digest.update(_read(path).meaning.encode())
         for named in _named_files(path):
             digest.update(named.read_bytes())
     for name in sorted(set().union(*(_outside(path) for path in files))):
@@ -61,7 +63,7 @@ def _closure(module: str) -> frozenset[Path]:
         path = _file_of(waiting.pop())
         if path is not None and path not in found:
             found.add(path)
-            waiting += _imports(path)
+            waiting += [name for name in _read(path).imports if name != UNCOUNTED and not name.startswith(f"{UNCOUNTED}.")]
     return frozenset(found)
 
 
@@ -77,19 +79,8 @@ def _file_of(module: str) -> Path | None:
     return None
 
 
-@functools.cache
-def _imports(path: Path) -> tuple[str, ...]:
-    names: list[str] = []
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(names)
-
-
 def _outside(path: Path) -> set[str]:
-    return {name.split(".")[0] for name in _imports(path)} & NUMERIC_LIBRARIES.keys()
+    return {name.split(".")[0] for name in _read(path).imports} & NUMERIC_LIBRARIES.keys()
 
 
 @functools.cache
@@ -100,25 +91,49 @@ def _version(name: str) -> str:
         return "absent"
 
 
-@functools.cache
-def _meaning(path: Path) -> str:
-    """The syntax tree as text, without docstrings."""
-    tree = _tree(path)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return ast.dump(tree)
+@dataclass(frozen=True)
+class _Module:
+    """What is read of a module's source.
+
+    Attributes:
+        imports: names of modules that it imports, or may import: of `from a import b` both `a` and `a.b`.
+        literals: its texts, without docstrings.
+        meaning: the syntax tree as text, without docstrings.
+    """
+
+    imports: tuple[str, ...]
+    literals: frozenset[str]
+    meaning: str
 
 
 @functools.cache
-def _named_files(path: Path) -> tuple[Path, ...]:
+def _read(path: Path) -> _Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports: list[str] = []
+    literals: set[str] = set()
+    docstrings: dict[ast.AST, ast.AST] = {}  # and whose they are
+    for node in ast.walk(tree):  # once for all, since walking costs more than parsing; what holds a node comes before it
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and node not in docstrings:
+                literals.add(node.value)
+        elif isinstance(node, ast.Import):
+            imports += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.module and not node.level:
+                imports += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            docstrings[node.body[0].value] = node
+    for node in docstrings.values():
+        node.body = node.body[1:]
+    return _Module(tuple(imports), frozenset(literals), ast.dump(tree))
+
+
+def _named_files(path: Path) -> list[Path]:
     """Files that a module names by a literal path: scripts for a browser from its own folder, prompts from theirs."""
-    literals = {node.value for node in ast.walk(_tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     places = {".js": path.parent, ".md": PROMPTS}
-    named = {places[suffix] / told for told in literals if (suffix := Path(told).suffix) in places and "\n" not in told}
-    return tuple(sorted(file for file in named if file.is_file()))
-
-
-@functools.cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    named = {
+        places[suffix] / told
+        for told in _read(path).literals
+        if told.endswith(tuple(places)) and (suffix := Path(told).suffix) in places and "\n" not in told
+    }
+    return sorted(file for file in named if file.is_file())

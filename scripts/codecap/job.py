@@ -1,26 +1,47 @@
-"""What every job and command shares: a log, progress in it, and errors told in words."""
+"""What every job and command shares: a log, progress in it, a journal of a shard's work, and errors told in words."""
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import dataclasses
 import logging
 import os
+import re
 import signal
+import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
-from codecap import weights
+from codecap import stopping, store, weights
+from codecap.deadline import work_s
 from codecap.errors import UserError
+from codecap.shards import SHARDS, Journals, Mark, this_run
 from codecap.store import StoreError, explained
 
 LOG = logging.getLogger("codecap")
 EVERY_S = 10.0
+END_S = 15.0  # for a job to end once its work has: it writes its rows, and Snakemake looks at them
+MOST_REASONS = 10  # that a journal tells apart
+REASON_LENGTH = 300
+DETAIL_LENGTH, TRACE_LENGTH = 2000, 8000
+PASSING = (OSError, MemoryError, ImportError, EOFError, subprocess.SubprocessError)  # another node may fare better
+OF_THE_NODE = re.compile(r"CUDA|cuDNN|cuBLAS|NVML|allocate memory|start new thread", re.IGNORECASE)  # in a RuntimeError
 
 T = TypeVar("T")
+
+
+class Named(Protocol):
+    """A rule's params or resources: plain values by name, as in a dictionary."""
+
+    def get(self, name: str, default: Any, /) -> Any: ...
 
 
 @contextlib.contextmanager
@@ -72,6 +93,212 @@ def in_words(error: BaseException) -> str | None:
             return in_words(cured)
         return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else None
     return None
+
+
+@contextlib.contextmanager
+def shard(
+    rule: str,
+    wildcards: Iterable[str],
+    log: Sequence[str | Path],
+    resources: Named,
+    params: Named,
+    config: dict[str, Any],
+    network: bool = False,
+) -> Iterator[Shard]:
+    """Run a rule's job as `running` does, and keep the journal of its shard.
+
+    Where its time limit is near, or a signal asks it to end, it begins no new item, ends with status `stopping.STATUS`, and goes
+    on at its next try. Where an attempt before, in this run, has failed by what another one cannot cure, it ends at once with the
+    same words.
+
+    Args:
+        rule, wildcards: name the shard; the wildcards' values in the order of the rule's output.
+        log: the rule's log files, of which the first is written.
+        resources: `attempt`, Snakemake's number of the attempt, and `runtime`, the minutes that the job may take.
+        params: `this_try`, where a shard that has failures of ours is tried again.
+        config: the run's configuration.
+        network: see `running`.
+    """
+    name, attempt = "/".join([rule, *wildcards]), resources.get("attempt", 1)
+    store.use(config["store"])
+    stop_before_s = (config.get("cluster") or {}).get("stop_before_s", 0)
+    with running(log[0], network):
+        mine = Shard(Journals(SHARDS), name, params.get("this_try", 0), attempt, str(log[0]), Path(config["store"]["bulk"]))
+        mine.must_not_have_failed()
+        _work_in_scratch()
+        grace_s = max(stop_before_s - END_S, stop_before_s / 2)
+        with stopping.watched(work_s(resources.get("runtime", None), stop_before_s), grace_s, mine.was_ended), mine:
+            yield mine
+            if store.current().pack:
+                _pack(config["buckets"])
+
+
+def _work_in_scratch() -> None:
+    """Have temporary files of this job, and of what it starts, lie in the node's own folder, where the configuration names one."""
+    if store.current().scratch is not None:
+        folder = store.scratch_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        os.environ["TMPDIR"], tempfile.tempdir = str(folder.absolute()), None
+
+
+def _pack(buckets: int) -> None:
+    """Pack the items of this job, see `codecap.store.packing`."""
+    from codecap.plan import bucket_of
+    from codecap.store.packing import pack_touched
+
+    pack_touched(lambda clip_id: bucket_of(clip_id, buckets))
+
+
+class Shard:
+    """A shard's work, told in its journal: at its start, now and then while items are finished, and at its end.
+
+    Args:
+        this_try, attempt, log: see `Mark`.
+        bulk: root of the store that may be purged.
+    """
+
+    def __init__(self, journals: Journals, name: str, this_try: int, attempt: int, log: str, bulk: Path) -> None:
+        self._journals, self._bulk = journals, bulk
+        self._before = journals.read(name)
+        self._lock = threading.Lock()
+        self._mark = Mark(
+            shard=name,
+            this_try=this_try,
+            started=_now(),
+            run=this_run(),
+            attempt=attempt,
+            ooms=self._before.ooms if self._before else 0,
+            usd=self._before.usd if self._before else 0.0,
+            slurm_job=os.environ.get("SLURM_JOB_ID", ""),
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            log=log,
+        )
+        self._what = ""
+
+    def must_not_have_failed(self) -> None:
+        """End at once where an attempt of this run has failed for good."""
+        before = self._before
+        if before is None or not before.for_good or self._mark.attempt == 1:
+            return
+        if before.run and (before.run, before.this_try) == (self._mark.run, self._mark.this_try):
+            LOG.error("not tried again: %s", before.trace or before.detail)  # Snakemake has deleted the log that said so
+            print(f"codecap: {before.detail}", file=sys.stderr)
+            raise SystemExit(1)
+
+    def __enter__(self) -> Shard:
+        self._write()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None:
+            try:
+                self._write(state="finished", ended=_now())
+            except OSError as full:
+                self._fail(full)
+                raise
+        elif isinstance(error, stopping.Stopped):
+            self.was_ended()
+            raise SystemExit(stopping.STATUS) from None
+        elif isinstance(error, KeyboardInterrupt):
+            self._try_to_write(state="stopped", ended=_now(), detail="interrupted")
+        elif isinstance(error, Exception):
+            self._fail(error)
+
+    def counted(self, items: Iterable[T], what: str, total: int, usd: Callable[[], Any] = lambda: 0) -> Iterator[T]:
+        """Pass items on, log and tell in the journal how many are done, and begin no new one when the job should stop.
+
+        Args:
+            items: each is made when it is asked for.
+            what: they are, for whoever reads the log.
+            usd: what they have cost so far.
+
+        Raises:
+            stopping.Stopped: the job should stop.
+        """
+        self._what, before_usd = what, self._mark.usd
+        self._write(total=total)
+
+        def until_stopped() -> Iterator[T]:
+            coming = iter(items)
+            try:
+                while True:
+                    if self._mark.done < total:
+                        stopping.check()
+                    try:
+                        item = next(coming)
+                    except StopIteration:
+                        return
+                    finally:
+                        self._set(usd=before_usd + float(usd()))
+                    self._set(done=self._mark.done + 1)
+                    if _now() - self._mark.told >= EVERY_S:
+                        self._try_to_write()
+                    yield item
+            finally:
+                if hasattr(coming, "close"):
+                    coming.close()  # now, and not when the error that is under way is forgotten
+
+        return counted(until_stopped(), what, total)
+
+    def settle(self, what: str, failed: Iterable[tuple[str, str]] = (), files: Iterable[Path | None] = ()) -> None:
+        """Say how the rows have come out.
+
+        Args:
+            failed: those that failed by our fault: which, and why. The shard is tried again at the next run.
+            files: that the rows name; where one under `store.bulk` is gone, the shard is made again at the next run.
+        """
+        failed = list(failed)
+        reasons = collections.Counter(reason[:REASON_LENGTH] for _, reason in failed)
+        held = [path.relative_to(self._bulk).as_posix() for path in files if path is not None and path.is_relative_to(self._bulk)]
+        unfinished = tell_unfinished(what, [f"{which}: {reason}" for which, reason in failed])
+        self._set(unfinished=unfinished, failures=dict(reasons.most_common(MOST_REASONS)), files=tuple(held))
+
+    def was_ended(self) -> None:
+        """Say that it was stopped before its end."""
+        mark = self._mark
+        if not mark.total:
+            told = f"{mark.shard}: stopped: {stopping.reason()}; begins anew at its next try"
+        else:
+            broken = stopping.broken_off()
+            told = f"{self._what}: stopped{'' if broken else ' cleanly'} after {mark.done} of {mark.total}: {stopping.reason()}; "
+            told += "what was under way is begun anew at its next try" if broken else "goes on at its next try"
+        LOG.error(told)
+        print(f"codecap: {told}", file=sys.stderr)
+        self._try_to_write(state="stopped", ended=_now(), detail=told)
+
+    def _fail(self, error: Exception) -> None:
+        detail = in_words(error) or f"stopped by a programming error: {type(error).__name__}: {error}"
+        told = {"detail": detail[:DETAIL_LENGTH], "for_good": _is_for_good(error)}
+        if in_words(error) is None:
+            told["trace"] = "".join(traceback.format_exception(error))[-TRACE_LENGTH:]
+        self._try_to_write(state="failed", ended=_now(), **told)
+
+    def _set(self, **told: Any) -> None:
+        self._mark = dataclasses.replace(self._mark, **told)
+
+    def _write(self, **told: Any) -> None:
+        with self._lock:
+            self._set(**told, told=_now())
+            self._journals.write(self._mark.shard, self._mark)
+
+    def _try_to_write(self, **told: Any) -> None:
+        """What happens to the work matters more than that it cannot be told."""
+        try:
+            self._write(**told)
+        except OSError as error:
+            LOG.warning("the journal of %s cannot be written: %s", self._mark.shard, in_words(error) or error)
+
+
+def _is_for_good(error: Exception) -> bool:
+    """Whether another attempt, on another node, would meet the same error."""
+    if isinstance(error, UserError) and not isinstance(error, OSError):
+        return not error.may_pass
+    return not isinstance(error, PASSING) and not (isinstance(error, RuntimeError) and OF_THE_NODE.search(str(error)))
+
+
+def _now() -> float:
+    return round(time.time(), 3)
 
 
 def tell_unfinished(what: str, reasons: Sequence[str]) -> bool:

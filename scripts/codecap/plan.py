@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from codecap import config as configuration
-from codecap import registry
+from codecap import registry, single_run, store
 from codecap.errors import UserError
 from codecap.records import Clip, RecordError, read_clips
-from codecap.retries import Retries
 from codecap.score.engine import choice
-
-RESULTS = Path("results")
-RETRIES = RESULTS / "retries"
-_HELD: list[IO[str]] = []
+from codecap.shards import LOCK, RESULTS, SHARDS, Journals
 
 
 class PlanError(UserError):
@@ -37,6 +33,7 @@ class Plan:
         systems: entries of `models` that take part.
         lanes: metrics of each scoring lane.
         problems: clips and systems that are left out, each with the reason and the way out.
+        journals: what jobs have said of their shards.
         humans: files of scores that people gave.
     """
 
@@ -45,7 +42,7 @@ class Plan:
     systems: dict[str, dict[str, Any]]
     lanes: dict[str, list[str]]
     problems: list[str]
-    retries: Retries
+    journals: Journals
     all_buckets: list[str]
     annotations_folder: Path
     humans: list[str]
@@ -56,8 +53,12 @@ class Plan:
         return [hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "none" for path in files]
 
 
-def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES) -> Plan:
+def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES, to_work: bool = True) -> Plan:
     """Check a configuration and read its clips.
+
+    Args:
+        files: where the configuration came from.
+        to_work: results and store must be writable; not so for whoever only looks.
 
     Raises:
         PlanError: the configuration is wrong, there is no clips table, or results and store cannot be written.
@@ -69,7 +70,7 @@ def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES)
         systems = _systems(config, problems)
     except (configuration.ConfigError, registry.Unavailable, RecordError) as error:
         raise PlanError(str(error)) from error
-    for folder in (RESULTS, Path(config["store"]["durable"]), Path(config["store"]["bulk"])):
+    for folder in (RESULTS, Path(config["store"]["durable"]), Path(config["store"]["bulk"])) if to_work else ():
         _must_be_writable(folder)
     buckets = in_buckets(clips, config["buckets"])
     return Plan(
@@ -78,7 +79,7 @@ def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES)
         systems=systems,
         lanes=choice.lanes(config),
         problems=problems,
-        retries=Retries(RETRIES),
+        journals=Journals(SHARDS, Path(config["store"]["bulk"]), store.there),
         all_buckets=[f"{number:02d}" for number in range(config["buckets"])],
         annotations_folder=configuration.find(config["annotations_folder"]),
         humans=human_files(config["humans"]),
@@ -112,22 +113,12 @@ def run_jobs_with(library: Path) -> None:
 def hold(folder: Path = RESULTS) -> None:
     """Let no second run work in this folder, until this process ends, however it ends.
 
-    The kernel holds the lock, so a killed run leaves none behind, unlike Snakemake's own (which the profiles switch off).
-
     Raises:
-        PlanError: another run is at work here.
+        AlreadyRunning: another run is at work here.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / ".lock").open("a+")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.seek(0)
-        raise PlanError(f"{folder.absolute()}: another run works here (process {lock.read().strip()}); wait for its end") from error
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
-    _HELD.append(lock)
+    doubt = single_run.hold(folder / LOCK.name)
+    if doubt is not None:
+        print(f"codecap: {doubt}", file=sys.stderr)
 
 
 def bucket_of(name: str, buckets: int) -> str:

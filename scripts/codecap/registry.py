@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -58,3 +61,18 @@ def available(family: str) -> list[str]:
     """Names of a family's plugins: the modules of its folder (its sub-folders are other families)."""
     package = importlib.import_module(f"codecap.{family}")
     return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.ispkg)
+
+
+@functools.cache
+def said(family: str, name: str, constant: str, default: Any) -> Any:
+    """A constant that a plugin's module sets at its top, read from its source: the plugin and what it needs are not imported.
+
+    >>> said("generate.harnesses", "reference", "NETWORK", default=True)
+    False
+    """
+    package = importlib.import_module(f"codecap.{family}")
+    source = Path(package.__path__[0]) / f"{name}.py"
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == constant for target in node.targets):
+            return ast.literal_eval(node.value)
+    return default

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from codecap import config as configuration
-from codecap import plan
+from codecap import plan, store
 from codecap.errors import UserError
 from codecap.records import Annotation, Caption, Clip, Render, Row, Score, read_rows
 
@@ -30,10 +30,10 @@ def places(config: Mapping[str, Any], clip_id: str) -> Iterator[tuple[str, str]]
         caption = _row(plan.RESULTS / "4_generate" / system / f"{bucket}.jsonl", Caption, clip_id)
         if caption is not None:
             made_file = caption.html or caption.text or caption.mp4
-            yield f"caption of {system}", f"{made_file or caption.detail}  {caption.outcome}"
+            yield f"caption of {system}", f"{_place(made_file) or caption.detail}  {caption.outcome}"
         render = _row(plan.RESULTS / "5_render" / system / f"{bucket}.jsonl", Render, clip_id)
         if render is not None:
-            yield f"render of {system}", f"{render.mp4 or render.detail}  {render.outcome}"
+            yield f"render of {system}", f"{_place(render.mp4) or render.detail}  {render.outcome}"
         for lane in made.lanes:
             scores = plan.RESULTS / "6_score" / lane / system / f"{bucket}.jsonl"
             if scores.is_file():
@@ -42,6 +42,12 @@ def places(config: Mapping[str, Any], clip_id: str) -> Iterator[tuple[str, str]]
     page = plan.RESULTS / "8_report" / "clips" / f"{clip_id}.html"
     if page.is_file():
         yield "report page", str(page)
+
+
+def _place(file: Path | None) -> str | None:
+    """Where a file of the store lies, and in which pack if it is in one."""
+    pack = None if file is None else store.pack_of(file)
+    return None if file is None else str(file) if pack is None else f"{file} (packed in {pack.name})"
 
 
 def _annotations(config: Mapping[str, Any], clip: Clip, bucket: str) -> Iterator[tuple[str, str]]:

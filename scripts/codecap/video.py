@@ -21,6 +21,7 @@ import av
 import numpy as np
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
+from codecap import store
 from codecap.clock import FPS
 from codecap.errors import UserError, check_replaceable
 
@@ -347,13 +348,13 @@ def pad_to_even(rgb: np.ndarray) -> np.ndarray:
 
 def file_sha256(path: Path) -> str:
     """Digest of a file's bytes, read in pieces."""
-    with Path(path).open("rb") as file:
+    with store.open_at(path, lambda place: place.open("rb")) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _open(mp4: Path) -> av.container.InputContainer:
     try:
-        container = av.open(f"file:{mp4}", options={"protocol_whitelist": "file"})
+        container = store.open_at(mp4, lambda place: av.open(f"file:{place}", options={"protocol_whitelist": "file"}))
     except (av.FFmpegError, OSError) as error:
         raise VideoError(f"{mp4}: cannot be opened as a video: {error.strerror}") from error
     if not container.streams.video:

@@ -1,5 +1,7 @@
 """What the doctor finds of a configuration that cannot run here: files, packages and a GPU that its settings name."""
 
+import socket
+
 import pytest
 import torch
 
@@ -79,3 +81,37 @@ def test_the_packages_of_the_segmenters(demo, monkeypatch, name, package):
 def test_a_second_entry_of_a_metric_is_known_by_its_module(demo):
     demo["metrics"] = {"second": {"module": "kss", "lane": "cpu"}}
     assert [finding.what for finding in doctor._backends(demo) if not finding.there] == []
+
+
+@pytest.fixture
+def listening():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def no_proxies(monkeypatch):
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.mark.usefixtures("no_proxies")
+def test_whether_a_server_is_reached_is_told_of_each(listening):
+    found = doctor._reached(f"http://127.0.0.1:{listening}/v1")
+    assert (found.what, found.there, found.told) == ("network to 127.0.0.1", True, "directly")
+    lost = doctor._reached("http://127.0.0.1:1/v1")
+    assert (
+        not lost.there
+        and not lost.needed
+        and "not reached directly (Connection refused)" in lost.told
+        and "HTTPS_PROXY" in lost.told
+    )
+
+
+@pytest.mark.usefixtures("no_proxies")
+def test_a_proxy_is_looked_for_where_the_environment_names_one(listening, monkeypatch):
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{listening}")
+    assert doctor._reached("https://api.example.org/v1").told == f"by the proxy 127.0.0.1:{listening}"
+    monkeypatch.setenv("no_proxy", "api.example.org")
+    assert not doctor._reached("https://api.example.org/v1").there

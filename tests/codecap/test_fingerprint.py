@@ -21,7 +21,7 @@ def package(tmp_path, monkeypatch):
 
 
 def forget():
-    for name in ("_closure", "_file_of", "_imports", "_meaning", "_named_files", "_tree"):
+    for name in ("_closure", "_file_of", "_read"):
         getattr(fingerprint, name).cache_clear()
 
 

@@ -1,4 +1,4 @@
-"""A render that is away while objects are followed, and back again: nothing of it stays unscored."""
+"""A render that is damaged while objects are followed, and whole again: nothing of it stays unscored."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from codecap.records import ObjectTracks, Render, Score, read_clips, read_rows, 
 pytestmark = pytest.mark.slow
 
 
-def test_a_render_that_could_not_be_read_is_followed_and_scored_when_it_is_back(workflow, tmp_path):
+def test_a_render_that_could_not_be_read_is_followed_and_scored_when_it_can(workflow, tmp_path):
     demo = PROJECT / "resources" / "demo"
     (clip,) = (clip for clip in read_clips(demo / "clips.tsv") if clip.clip_id == "F_001")
     write_clips(tmp_path / "clips.tsv", [clip])
@@ -21,14 +21,15 @@ def test_a_render_that_could_not_be_read_is_followed_and_scored_when_it_is_back(
     workflow.finish(str(prompts.relative_to(workflow.folder)))
     (render,) = read_rows(results / "5_render" / "still" / "00.jsonl", Render)
     mp4 = workflow.folder / render.mp4
-    away = mp4.rename(mp4.with_suffix(".away"))
+    whole = mp4.read_bytes()
+    mp4.write_bytes(b"no video")
     told = workflow.finish(str(scores.relative_to(workflow.folder)))
     assert "tracks of still: tried again at the next run" in told
     (row,) = read_rows(tracks, ObjectTracks)
     assert row.retry and row.key == "none" and mp4.name in row.status
     assert all(row.retry and row.value is None for row in read_rows(scores, Score) if row.metric == "object_iou")
 
-    away.rename(mp4)
+    mp4.write_bytes(whole)
     workflow.finish(str(scores.relative_to(workflow.folder)))
     (row,) = read_rows(tracks, ObjectTracks)
     assert row.status == "ok" and not row.retry

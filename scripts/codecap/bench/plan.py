@@ -1,110 +1,148 @@
-"""What Snakemake's planning of a full benchmark costs: a dry run of everything, and a run in which nothing is left to do.
+"""What Snakemake's planning of a full benchmark costs: a dry run of everything, a run with nothing left to do, and one more model.
 
-The benchmark makes a configuration of its own in a temporary folder: so many systems, so many clips (rows of a table, without
-videos), approved annotations, and scoring stages in three lanes. For the second measurement every planned output is made as an
-empty file and recorded as finished by Snakemake itself.
+The benchmark is a project of stand-ins in a temporary folder (see `stand_in_project`), with as many clips and annotations of real
+size. Nothing is run: every planned output is made as an empty file and recorded as finished by Snakemake itself, and each shard
+gets the journal of one that came through.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from codecap.config import PROJECT
-from codecap.records import CATEGORIES, Annotation, Clip, FocalPoint, write_clips, write_record
-from codecap.store import digest_of
+from codecap.bench.snakemake_run import Run, run
+from codecap.bench.stand_in_project import add_system, environment, lay
+from codecap.plan import SHARDS, bucket_of
+from codecap.records import read_clips
+from codecap.shards import Journals, Mark
 
-LANES = {"visual_similarity": "gpu", "appearance": "gpu", "mps": "gpu", "retention": "judge"}
+BUCKETS = 10  # as in config/config.yaml
 ALL_JOBS = re.compile(r"^total\s+(\d+)", re.MULTILINE)
+DRY = ("--cores", "2", "--dry-run", "--quiet", "rules")
 # Snakemake waits a tenth of a second a job when it records files as finished; nothing here depends on it.
 RECORD = "from snakemake.executors import touch; touch.Executor.SLEEPING_TIME = 0; from snakemake.cli import main; main()"
+FILES = {  # of the store that the rows of a shard name, one a clip
+    "render_captions": "render/{system}/{clip_id}/0.mp4",
+    "segment_objects": "segment_objects/{system}/{clip_id}/0.masks.json.gz",
+}
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Planning runs of one project: of everything, of nothing, and of one more model on what is finished."""
+
+    dry_run: Run
+    no_op: Run
+    more: Run
+
+    @property
+    def jobs(self) -> int:
+        return jobs_of(self.dry_run)
+
+    @property
+    def more_jobs(self) -> int:
+        return jobs_of(self.more)
 
 
 def measure(systems: int, clips: int) -> dict[str, Any]:
     """Plan a benchmark of this size.
 
     Returns:
-        `jobs`, and for both runs CPU seconds (`dry_run_cpu_s`, `noop_cpu_s`) and peak resident memory in MB (`dry_run_rss_mb`,
-        `noop_rss_mb`) of the Snakemake process.
+        `jobs` and `one_more_model_jobs`, and for each run the CPU seconds and the peak resident memory in MB of its process.
     """
     with tempfile.TemporaryDirectory(prefix="codecap-bench-") as folder:
-        place = Path(folder)
-        config = _configuration(place, systems, clips)
-        run = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", folder]
-        run += ["--configfile", str(PROJECT / "config" / "demo.yaml"), str(config), "--cores", "2", "--scheduler", "greedy"]
-        told, dry_cpu_s, dry_rss_mb = _timed([*run, "--dry-run", "--quiet", "rules"])
-        planned = ALL_JOBS.search(told)
-        if planned is None:
-            raise RuntimeError(f"the dry run planned nothing:\n{told[-2000:]}")
-        _finish(run, place)
-        told, noop_cpu_s, noop_rss_mb = _timed([*run])
-        if "Nothing to be done" not in told:
-            raise RuntimeError(f"there was something left to do:\n{told[-2000:]}")
-    return {
-        "systems": systems,
-        "clips": clips,
-        "jobs": int(planned[1]),
-        "dry_run_cpu_s": round(dry_cpu_s, 2),
-        "dry_run_rss_mb": round(dry_rss_mb),
-        "noop_cpu_s": round(noop_cpu_s, 2),
-        "noop_rss_mb": round(noop_rss_mb),
-    }
+        found = planning(lay(Path(folder), systems=systems, clips=clips, buckets=BUCKETS))
+    told: dict[str, Any] = {"systems": systems, "clips": clips, "jobs": found.jobs, "one_more_model_jobs": found.more_jobs}
+    for name, planned in (("dry_run", found.dry_run), ("noop", found.no_op), ("one_more_model", found.more)):
+        told |= {f"{name}_cpu_s": round(planned.cpu_s, 2), f"{name}_rss_mb": round(planned.main_rss_mb)}
+    return told
 
 
-def _configuration(place: Path, systems: int, clips: int) -> Path:
-    letters = [letter for letter in CATEGORIES if letter != "U"]
-    rows = []
-    for number in range(clips):
-        letter = letters[number % len(letters)]
-        clip_id = f"{letter}_{number:05d}"
-        size = {"frames": 456, "width_px": 1280, "height_px": 720}
-        rows.append(Clip(clip_id=clip_id, category=letter, mp4=place / f"{clip_id}.mp4", sha256=digest_of(clip_id), **size))
-        point = FocalPoint(focal_id="f1", kind="static", description="stands for all", start_s=0, end_s=1)
-        write_record(place / "annotations" / f"{clip_id}.json", Annotation(clip_id=clip_id, focal_points=[point]))
-    write_clips(place / "clips.tsv", rows)
-    entry = {"harness": "vtrace", "mode": "vtrace"}
-    entries = {f"system_{number:02d}": {"label": f"System {number}", **entry} for number in range(systems)}
-    told = {
-        "clips": str(place / "clips.tsv"),
-        "annotations_folder": str(place / "annotations"),
-        "buckets": 10,
-        "models": entries,
-        "systems": list(entries),
-        "metrics": {name: {"lane": lane} for name, lane in LANES.items()},
-    }
-    path = place / "bench.yaml"
-    path.write_text(yaml.safe_dump(told), encoding="utf-8")
-    return path
+def planning(project: Path) -> Planning:
+    """Plan a new project, which is taken for finished afterwards and has one system more.
+
+    Raises:
+        RuntimeError: a run failed, or planned something else than it should.
+    """
+    dry_run = run(project, *DRY)
+    _finish(project)
+    no_op = nothing_left(project)
+    add_system(project)
+    return Planning(dry_run, no_op, run(project, *DRY))
 
 
-def _finish(run: list[str], place: Path) -> None:
-    """Make every output that the plan names, and have Snakemake record it as finished."""
-    listed = subprocess.run([*run, "--detailed-summary"], capture_output=True, text=True, check=True).stdout
-    for line in listed.splitlines()[1:]:
-        output = place / line.split("\t")[0]
+def nothing_left(project: Path) -> Run:
+    """A run of a finished project.
+
+    Raises:
+        RuntimeError: there was something left to do.
+    """
+    made = run(project, "--cores", "2")
+    if "Nothing to be done" not in made.told:
+        raise RuntimeError(f"there was something left to do:\n{made.told[-4000:]}")
+    return made
+
+
+def jobs_of(made: Run) -> int:
+    """How many jobs a run has planned."""
+    planned = ALL_JOBS.search(made.told)
+    if planned is None:
+        raise RuntimeError(f"nothing was planned:\n{made.told[-4000:]}")
+    return int(planned[1])
+
+
+def _finish(project: Path) -> None:
+    """Make every output that the plan names and every shard's journal, and have Snakemake record the outputs as finished."""
+    names, *rows = (line.split("\t") for line in _snakemake(project, "--detailed-summary").splitlines())
+    shards = set()
+    for row in rows:
+        told = dict(zip(names, row, strict=False))
+        output = project / told["output_file"]
         if output.suffix:
             output.parent.mkdir(parents=True, exist_ok=True)
             output.touch()
         else:
             output.mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, "-c", RECORD, *run[3:], "--touch", "--quiet", "all"], capture_output=True, check=True)
+        shards.add(told["log-file(s)"].removeprefix("logs/").removesuffix(".log"))
+    journals = Journals(project / SHARDS)
+    for mark in _marks(project, shards):
+        for name in mark.files:
+            path = project / "store" / "bulk" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("stands for a file of the store\n", encoding="utf-8")
+        journals.write(mark.shard, mark)
+    _snakemake(project, "--touch", "--forceall", "--quiet", "rules")
 
 
-def _timed(command: list[str]) -> tuple[str, float, float]:
-    """Output, CPU seconds and peak memory in MB of a command."""
-    with tempfile.TemporaryFile("w+") as told:
-        process = subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        told.seek(0)
-        output = told.read()
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{output[-2000:]}")
-    return output, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+def _snakemake(project: Path, *arguments: str) -> str:
+    """What Snakemake prints.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    command = [sys.executable, "-c", RECORD, "--cores", "2", "--nolock", *arguments]
+    ended = subprocess.run(command, cwd=project, env=environment(project), capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise RuntimeError(f"snakemake {' '.join(arguments)} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}"[-4000:])
+    return ended.stdout
+
+
+def _marks(project: Path, shards: set[str]) -> Iterator[Mark]:
+    """The journals of shards that came through."""
+    config = yaml.safe_load((project / "config" / "config.yaml").read_text(encoding="utf-8"))
+    held: dict[str, list[str]] = {}
+    for clip in read_clips(project / config["clips"]):
+        held.setdefault(bucket_of(clip.clip_id, config["buckets"]), []).append(clip.clip_id)
+    for shard in sorted(shard for shard in shards if "/" in shard):
+        rule, *wildcards = shard.split("/")
+        clip_ids = held[wildcards[-1]]
+        files = [FILES[rule].format(system=wildcards[0], clip_id=clip_id) for clip_id in clip_ids] if rule in FILES else []
+        yield Mark(shard, state="finished", total=len(clip_ids), done=len(clip_ids), files=tuple(files))

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from codecap import store
 from codecap.records import Annotation, Clip, Ingested, Verdict, write_clips, write_record, write_whole
 
 
@@ -58,7 +59,7 @@ def _placed(clip: Clip, folder: Path) -> Path:
     draft.unlink(missing_ok=True)
     try:
         os.link(clip.mp4, draft)
-    except OSError:  # another filesystem, or one without links
-        shutil.copyfile(clip.mp4, draft)
+    except OSError:  # another filesystem, one without links, or a packed clip
+        store.open_at(clip.mp4, lambda place: shutil.copyfile(place, draft))
     draft.replace(place)
     return place

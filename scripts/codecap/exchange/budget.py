@@ -1,7 +1,7 @@
 """How much all processes together may spend, kept in one ledger beside the packs.
 
     ledger.jsonl    a line each: a call is reserved by an estimate before it is made, then settled at its cost, or released
-    ledger.lock     held (flock) while a line is read and written
+    ledger.lock     held (see `locking`) while a line is read and written
 
 A call whose end is not known (its process died, the connection was cut) may have been billed: it keeps counting with its estimate,
 unless its reply turns out to be recorded. Recorded calls that the ledger lacks (it was lost, or a disk's cache was) are taken in
@@ -24,12 +24,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
 
+from codecap import stopping
 from codecap.errors import UserError
 from codecap.exchange.failures import BudgetSpent
 from codecap.exchange.locking import locked
 from codecap.exchange.prices import cents
 from codecap.exchange.processes import ProcessName, is_gone, this_process
-from codecap.store import explained
+from codecap.store import explained, open_shared
 
 LOG = logging.getLogger("codecap")
 
@@ -78,6 +79,17 @@ class Account:
             self.settled.add(reserved.digest)
         elif line["what"] == "lose" and reserved is not None:
             self.open[line["id"]] = dataclasses.replace(reserved, until=0.0)
+
+
+def settled_usd(folder: Path) -> Decimal:
+    """What the calls have cost whose end is known, in less time than `Budget.account` takes: of its ledger, only these are read."""
+    try:
+        ledger = (Path(folder) / "ledger.jsonl").open("rb")
+    except FileNotFoundError:
+        return Decimal(0)
+    with ledger:
+        settled = (json.loads(line) for line in ledger if line.startswith(b'{"what":"settle"') and line.endswith(b"\n"))
+        return sum((Decimal(line["usd"]) for line in settled), Decimal(0))
 
 
 class Budget:
@@ -130,7 +142,7 @@ class Budget:
                 else:
                     waited = True
                     self._tell_once("another process asks the same", same, now)
-            time.sleep(WAIT_S)
+            stopping.sleep(WAIT_S)
 
     def _reserve(
         self, account: Account, write: Callable[..., None], digest: str, usd: Decimal, now: float, lasts_s: float
@@ -214,13 +226,16 @@ class Budget:
             if self._ledger.exists():
                 with contextlib.suppress(UserError), self._ledger.open("rb") as ledger:
                     self._catch_up(ledger)  # most of it before others are kept waiting
-            with locked(self.folder / "ledger.lock"), self._ledger.open("ab+") as ledger:
+            with locked(self.folder / "ledger.lock"), self._opened() as ledger:
                 if not self._catch_up(ledger):
                     ledger.truncate(self._account.read)  # a writer was killed within a line; it holds the lock no more
                 if not self._complete:
                     self._take_in_recorded(ledger)
                     self._complete = True
                 yield self._account, lambda *lines: self._write(ledger, *lines)
+
+    def _opened(self) -> BinaryIO:
+        return os.fdopen(open_shared(self._ledger, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+")
 
     def _take_in_recorded(self, ledger: BinaryIO) -> None:
         """Recorded calls that the ledger does not know were paid for all the same."""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codecap import stopping
 from codecap.exchange.locking import locked
 from codecap.records import Row
 
@@ -50,7 +51,7 @@ class Gate:
         name: str,
         limits: Limits,
         clock: Callable[[], float] = time.time,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = stopping.sleep,
     ) -> None:
         self.limits, self._clock, self._sleep = limits, clock, sleep
         self._file = Path(folder) / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.turns"

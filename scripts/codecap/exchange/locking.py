@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from codecap.store import StoreError, explained
-
-NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+from codecap.store import explained, make_folder, open_shared
+from codecap.store.leases import lease
 
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[int]:
-    """Hold a file, made where it is missing, against all others that ask for it; the kernel lets go when the process ends.
+    """Hold a file, made where it is missing, against all others that ask for it; see `codecap.store.leases`.
+
+    Others let go of it when a process has ended: on its machine at once, on another one after a minute.
 
     Yields:
-        Its descriptor, for reading and writing.
+        Its descriptor, for reading and writing. It is opened when the file is held, so that it shows what the last holder wrote.
 
     Raises:
-        StoreError: it cannot be made, or the filesystem has no locks.
+        StoreError: it cannot be made.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise explained(error, path.parent) from error
-    try:
+    with contextlib.ExitStack() as held:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            make_folder(path.parent)
+            held.enter_context(lease(path))
+            descriptor = open_shared(path, os.O_RDWR | os.O_CREAT)
+            held.callback(os.close, descriptor)
         except OSError as error:
-            if error.errno in NO_LOCKS:
-                told = f"{path}: this filesystem has no file locks; move store.durable to one that has (Lustre: mounted with flock)"
-                raise StoreError(error.errno, told) from error
-            raise
+            raise explained(error, path.parent) from error
         yield descriptor
-    finally:
-        os.close(descriptor)

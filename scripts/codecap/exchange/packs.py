@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from codecap.store import explained
+from codecap.store import explained, make_folder, open_shared
 
 LOG = logging.getLogger("codecap")
 
@@ -201,9 +201,10 @@ class _Writer:
         name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{socket.gethostname()}-{self.pid}-{time.monotonic_ns()}"
         self.pack = folder / f"{name}.pack"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._pack = os.open(self.pack, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
-            self._index = os.open(self.pack.with_suffix(".index"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+            make_folder(folder)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            self._pack = open_shared(self.pack, flags)
+            self._index = open_shared(self.pack.with_suffix(".index"), flags)
         except OSError as error:
             raise explained(error, folder) from error
         self.end = 0

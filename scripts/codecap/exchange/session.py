@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from codecap import config as configuration
+from codecap import stopping
 from codecap.exchange import patience, tokens, wire
 from codecap.exchange import settings as section
 from codecap.exchange.budget import Budget
@@ -71,6 +72,7 @@ class Exchange:
         Raises:
             NotReached: there is none this time.
             PriceUnknown: a budget in USD is set, and the price table does not have the model.
+            stopping.Stopped: the process is to end, so nothing more is sent. What is under way is waited for, and recorded.
         """
         call = _call(endpoint, question)
         with self._lock:
@@ -182,6 +184,7 @@ class Exchange:
         failed, first_failure = 0, 0.0
         with door.gate.slot():
             while True:
+                stopping.check()
                 door.must_be_open()
                 door.gate.wait(input_tokens + call.question.most_output_tokens)
                 reserved = self.budget.reserve(call.digest, estimate, endpoint.timeout_s + 60)
@@ -189,6 +192,9 @@ class Exchange:
                     if (reply := self.replay(endpoint, call.digest)) is not None:
                         return reply
                     continue
+                if stopping.reason() is not None:
+                    self.budget.release(reserved)
+                    stopping.check()
                 told = self._try(call, key, reserved, estimate)
                 if isinstance(told, Reply):
                     door.missed = 0
@@ -224,7 +230,7 @@ class Exchange:
         if told.wait_s is not None:
             door.gate.pause(wait_s)  # it holds for all of the endpoint's requests
         else:
-            time.sleep(wait_s)
+            stopping.sleep(wait_s)
 
     def _try(self, call: _Call, key: str | None, reserved: str, estimate: Decimal) -> Reply | patience.Refusal:
         """Send the request once, record what comes, then read it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import av
 
-from codecap import video
+from codecap import store, video
 from codecap.clock import FPS
 
 MADE_AT = 946_684_800  # the time that every file of a sheet bears: 2000-01-01, UTC
@@ -23,7 +23,7 @@ def copy_plain(mp4: Path, target: Path) -> video.VideoInfo:
     Raises:
         VideoError: it cannot be read to its end.
     """
-    info = video.probe(mp4)
+    info, mp4 = video.probe(mp4), store.at(mp4)
     with av.open(f"file:{mp4}") as container:
         shown = container.streams.video[0].codec_context.pix_fmt in SHOWN_BY_BROWSERS
     if shown:

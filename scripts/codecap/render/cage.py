@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 
+from codecap import stopping
 from codecap.render.failures import InfraError
 from codecap.render.layers import JOIN, Layers, layers
 from codecap.render.memory_group import MemoryGroup, NoMemoryGroup, remove_group
@@ -175,8 +176,11 @@ class Cage:
 
     @property
     def broken_off(self) -> str | None:
-        """In words, why it was ended for no fault of what runs in it."""
-        return "stopped" if self.stopped else self.starved
+        """In words, why it was ended for no fault of what runs in it.
+
+        A signal to all processes of a job ends parts of a browser too: Chromium lets its parts ignore none.
+        """
+        return "stopped" if self.stopped or stopping.reached_others() else self.starved
 
     def cpu_s(self) -> float:
         """CPU time that its processes have used so far, in seconds."""

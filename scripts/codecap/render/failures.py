@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecap import stopping
 from codecap.errors import UserError
 from codecap.records import Outcome
 
@@ -23,6 +24,8 @@ class PageFailure(Exception):
 class InfraError(UserError, RuntimeError):
     """We cannot render (no browser, a full disk): outcome `infra_error`. The message says what to do."""
 
+    may_pass = True
+
 
 class BrowserMissing(InfraError):
     """No browser that starts was found; the message says where it was looked for and how to get one."""
@@ -30,3 +33,11 @@ class BrowserMissing(InfraError):
 
 class FrameLost(InfraError):
     """The browser owes a frame and does nothing: its fault, not the page's. Seen once in some hundred starts on a busy machine."""
+
+
+def unless_ended(failure: Exception, doing: str) -> Exception:
+    """The failure; where a browser crashed because all processes of the job are being ended, one that is no fault of the page."""
+    crashed = isinstance(failure, PageFailure) and failure.outcome is Outcome.RENDER_CRASH
+    if crashed and stopping.reached_others(within_s=stopping.AT_ONCE_S):
+        return InfraError(f"stopped, during {doing}")
+    return failure

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from codecap import registry
+from codecap import registry, store
 from codecap.errors import check_replaceable
 from codecap.records import Caption, Certificate, Clip, Outcome
 from codecap.render import fonts, purity
@@ -180,7 +180,7 @@ def _pass_through(mp4: Path, clip: Clip, out_mp4: Path) -> Certificate:
     try:
         draft = draft_beside(out_mp4)
         try:
-            shutil.copyfile(mp4, draft)
+            store.open_at(mp4, lambda place: shutil.copyfile(place, draft))
             put_in_place(draft, out_mp4)
         finally:
             draft.unlink(missing_ok=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from codecap import stopping
 from codecap.records import Caption, Certificate, Clip, Outcome, Render
 from codecap.render.cage import end_all_cages
 from codecap.render.failures import BrowserMissing, InfraError
@@ -44,13 +45,26 @@ def render_shard(
         try:
             for row in rows:
                 yield row.result()
-        finally:  # an error, or an end from outside: what has not begun does not begin, what runs is ended and not stored
-            pool.shutdown(wait=False, cancel_futures=True)
-            if not all(row.done() for row in rows):
-                end_all_cages()
+        finally:
+            _end(pool, rows)
+
+
+def _end(pool: ThreadPoolExecutor, rows: Sequence[Future[Render]]) -> None:
+    """After an error, or an end from outside: what has not begun does not begin, what runs is ended and not stored.
+
+    Where the job stops cleanly, what runs may come to its end first: it has until `stopping.Stopped` comes.
+    """
+    pool.shutdown(wait=False, cancel_futures=True)
+    try:
+        if stopping.reason() is not None and not stopping.reached_others():
+            wait(rows)
+    finally:
+        if not all(row.done() for row in rows):
+            end_all_cages()
 
 
 def _one(caption: Caption, clips: Mapping[str, Clip], store: ItemStore, settings: Mapping[str, Any]) -> Render:
+    stopping.check()
     if caption.outcome is not Outcome.OK and caption.html is None:
         return Render(system=caption.system, clip_id=caption.clip_id, key="none", outcome=caption.outcome, detail=caption.detail)
     clip = clips[caption.clip_id]
@@ -60,6 +74,7 @@ def _one(caption: Caption, clips: Mapping[str, Clip], store: ItemStore, settings
     except BrowserMissing:
         raise
     except InfraError as error:
+        stopping.check()
         if isinstance(error.__cause__, OSError):
             raise explained(error.__cause__, store.root) from error
         return Render(system=caption.system, clip_id=caption.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=str(error))

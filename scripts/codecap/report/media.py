@@ -1,4 +1,4 @@
-"""Files of the report's folder: videos and page sources by hard link (a copy on another file system), and small stills."""
+"""Files of the report's folder: videos and page sources by hard link (a copy on another file system, or of a pack), and stills."""
 
 from __future__ import annotations
 
@@ -11,29 +11,36 @@ from pathlib import Path
 
 from PIL import Image
 
-from codecap import video
+from codecap import store, video
 from codecap.compare.comparison import ComparisonError
 
 STILL_WIDTH_PX = 400
 
 
 def place(source: Path, target: Path) -> None:
-    """Put a file into the folder: the same bytes, linked where the file system can, copied where it cannot.
+    """Put a file of the store into the folder: the same bytes, linked where the file system can, copied where it cannot.
 
     Raises:
         ComparisonError: the file that a row speaks of is not there.
     """
-    if not source.is_file():
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if store.pack_of(source) is not None and store.copy_to(source, target):
+        return
+    if not store.there(source):
         raise ComparisonError(
             f"{source}: a row of the comparison speaks of this file, but it is not there; run the stage that makes it again"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
+    store.open_at(source, lambda file: _link(file, target))
+
+
+def _link(file: Path, target: Path) -> None:
     try:
-        os.link(source.resolve(), target)
+        os.link(file.resolve(), target)
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES):
             raise
-        shutil.copyfile(source, target)
+        shutil.copyfile(file, target)
 
 
 def still(mp4: Path, frames: int, jpeg: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment
 
+from codecap import store
 from codecap.compare.comparison import ClipEntry, Comparison, ComparisonError, TaskEntry
 from codecap.records import Annotation, ObjectTracks
 from codecap.report import clip_page, index_page, media
@@ -122,7 +123,7 @@ def _place_masks(draft: Path, clip: ClipEntry, tracks: Mapping[str, ObjectTracks
 def _place_media(draft: Path, clip: ClipEntry, entries: list[TaskEntry]) -> tuple[dict[str, str], dict[str, str]]:
     """Videos and page sources (as text files, so that no browser runs them) of a clip; paths from `clips/`, by system."""
     folder = draft / "media" / clip.clip_id
-    if clip.mp4.is_file():  # else its page has no reference; the index says why, as of any clip that cannot be read
+    if store.there(clip.mp4):  # else its page has no reference; the index says why, as of any clip that cannot be read
         media.place(clip.mp4, folder / "reference.mp4")
     sources, pages = {}, {}
     for entry in entries:

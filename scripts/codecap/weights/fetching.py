@@ -41,6 +41,8 @@ Told = Callable[[str], None]
 class NotFetched(UserError):
     """A source could not be reached or gave something else than it should; the message says which and what to do."""
 
+    may_pass = True
+
 
 def fetch(name: str, tell: Told = lambda _: None) -> Manifest:
     """Fetch an entry, unless it is there and unchanged.

@@ -5,11 +5,12 @@ import runpy
 
 import numpy as np
 
-from codecap import plan, store
+from codecap import job, plan, store
 from codecap.config import PROJECT
 from codecap.records import Annotation, Caption, Outcome, Render, write_rows
 from codecap.score.engine.lane import Reference
 from codecap.score.engine.single import clip_of
+from codecap.shards import Journals
 from codecap.video import CanonicalWriter
 
 
@@ -20,7 +21,6 @@ def test_a_clip_is_counted_when_it_is_scored_not_when_its_render_is_read(tmp_pat
             writer.add(np.full((48, 64, 3), 50 * number, np.uint8))
         clips.append(clip_of(tmp_path / f"F_00{number}.mp4", f"F_00{number}"))
     monkeypatch.setattr(plan, "shard_clips", lambda config, bucket: clips)
-    monkeypatch.setattr(plan, "RETRIES", tmp_path / "retries")
     rows = {
         "renders": [Render(system="s", clip_id=clip.clip_id, key="r", outcome=Outcome.OK, mp4=clip.mp4) for clip in clips],
         "captions": [Caption(system="s", clip_id=clip.clip_id, key="c", outcome=Outcome.OK) for clip in clips],
@@ -42,15 +42,14 @@ def test_a_clip_is_counted_when_it_is_scored_not_when_its_render_is_read(tmp_pat
     log.setLevel(logging.INFO)
     try:
         runpy.run_path(str(PROJECT / "scripts" / "score_renders.py"))["score_renders"](
+            job.Shard(Journals(tmp_path / "shards"), "score_renders/cpu/s/00", 0, 1, "", tmp_path / "store"),
             config={"store": dict.fromkeys(["durable", "bulk"], str(tmp_path / "store"))},
             bucket="00",
             system="s",
-            lane="cpu",
             params={
                 "metrics": [{"name": "kss", "settings": {}, "code": "c"}],
                 "shots": {"name": "shots", "settings": {}, "code": "c"},
                 "matching": None,
-                "this_try": 0,
             },
             inputs={name: tmp_path / name for name in rows},
             scores=tmp_path / "scores",

@@ -1,4 +1,10 @@
-"""Harnesses make captions. A module has `load(settings) -> Harness`; `settings` is the system's entry in `config/models.yaml`."""
+"""Harnesses make captions. A module has `load(settings) -> Harness`; `settings` is the system's entry in `config/models.yaml`.
+
+What the jobs of its systems need on a cluster, a module says by constants at its top, which are read from its source:
+    NETWORK = False           it reaches none, and runs on any node; the jobs of all others go to nodes that reach hosted models
+    VIDEO = True              it makes videos: there is no page for a browser to draw
+    OTHER_LENGTHS = True      its videos may be longer or shorter than the clip; scoring them takes the network that matches shots
+"""
 
 from __future__ import annotations
 

@@ -28,6 +28,8 @@ from codecap.generate.tracing.page import page_of
 from codecap.generate.tracing.vectors import Detail
 from codecap.records import Clip, Outcome, in_words, write_whole
 
+NETWORK = False
+
 
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

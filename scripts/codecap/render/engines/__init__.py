@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
+from codecap import store
 from codecap.render.failures import InfraError
 
 
@@ -105,6 +106,6 @@ def read_page(page: Path) -> bytes:
         InfraError: it cannot be read.
     """
     try:
-        return Path(page).read_bytes()
+        return store.open_at(Path(page), Path.read_bytes)
     except OSError as error:
         raise InfraError(f"{page}: cannot be read: {error.strerror}") from error

@@ -35,6 +35,8 @@ class Running(Row):
 class NoDevice(UserError):
     """The device that the configuration asks for is not there."""
 
+    may_pass = True
+
 
 @dataclass(frozen=True)
 class Hardware:

@@ -81,7 +81,8 @@ def matching(config: Mapping[str, Any], names: Iterable[str]) -> Choice | None:
 
     None where none of them does, or where AS is not configured.
     """
-    if not any(getattr(metric(config, name).module(), "CLOCK", "reference") == "shots" for name in names):
+    modules = (module_of(name, config["metrics"][name]) for name in names)
+    if not any(registry.said("score", module, "CLOCK", default="reference") == "shots" for module in modules):
         return None
     for name, entry in config["metrics"].items():
         if module_of(name, entry) == MATCHING_METRIC:

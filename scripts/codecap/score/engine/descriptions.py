@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from codecap.score import Description, Watcher
-from codecap.store import Item
+from codecap.store import Item, open_at
 
 REFERENCE = "reference"  # folder of the reference side's items, in the place of a system
 
@@ -22,7 +22,7 @@ def save(npz: Path, watcher: Watcher, protocol: str = "") -> dict[str, Any]:
 
 
 def load(item: Item) -> Description:
-    with np.load(item.files["npz"], allow_pickle=False) as arrays:
+    with open_at(item.files["npz"], lambda npz: np.load(npz, allow_pickle=False)) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from codecap import registry, video
+from codecap import registry, store, video
 from codecap import shots as shot_detection
 from codecap.clips import check_file
 from codecap.records import Annotation, Clip, ObjectTracks, Outcome, Render, Row, Score
@@ -169,6 +169,11 @@ class Lane:
         item = place(first)
         return item if is_made_by(item, protocol) else place(own)
 
+    def files(self, reference: Reference) -> list[Path]:
+        """Where the descriptions of a reference lie."""
+        kept = [self._descriptions[name].get(REFERENCE, reference.clip_id, key) for name, key in reference.descriptions.items()]
+        return [path for item in kept if item is not None for path in item.files.values()]
+
     def score(self, task: Task) -> list[Score]:
         """All metrics' rows for one candidate whose outcome is ok."""
         return self.measured(self.look(task))
@@ -262,7 +267,8 @@ class Lane:
                 raise Unscored(seen.unscored[name])
             metric, watcher = self.metric(name), seen.watchers[name]
             candidate = {} if watcher is None else watcher.result()
-            measurements = within_memory(lambda: metric.compare(reference, candidate, seen.task))
+            task = seen.task if seen.task.page is None else replace(seen.task, page=store.at(seen.task.page))
+            measurements = within_memory(lambda: metric.compare(reference, candidate, task))
         except Unreached:
             raise
         except Unscored as why:

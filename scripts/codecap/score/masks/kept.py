@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from codecap import store
 from codecap.errors import UserError
 from codecap.score.segmenters import Segmented
 
@@ -49,7 +50,7 @@ def read_text(path: Path) -> str:
         UserError: it cannot be read; the message names it.
     """
     try:
-        text = gzip.decompress(path.read_bytes()).decode("utf-8")
+        text = gzip.decompress(store.open_at(path, Path.read_bytes)).decode("utf-8")
         json.loads(text)
     except (OSError, EOFError, ValueError) as error:
         raise UserError(f"{path}: no file of masks: {error}; delete it, and it is made again with its tracks") from error

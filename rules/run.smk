@@ -1,0 +1,54 @@
+# Start and end of a run: one run at a time in a folder, nothing of an earlier one left in SLURM's queue, and at the end, in words, why
+# what did not finish did not.
+import os
+
+from codecap.cluster import aftermath, leftovers, watch
+from codecap.errors import UserError
+from codecap.shards import this_run
+from codecap.status import record
+
+# Where the main process is a job itself; the executor takes it out of the environment.
+OWN_JOB = os.environ.get("SLURM_JOB_ID")
+
+
+def say(words):
+    print(f"codecap: {words}", file=sys.stderr, flush=True)
+
+
+def tell_aftermath(log):
+    """Why what did not finish did not; nothing where all did."""
+    scheduler = workflow.scheduler
+    failed = [
+        aftermath.Failed.of(job.rule.name, job.wildcards, workflow.dag.jobid(job), next(iter(job.log), ""))
+        for job in scheduler.failed
+    ]
+    run = aftermath.Run(
+        name=this_run(),
+        log=Path(log[0]) if log else None,  # Snakemake gives a list
+        clips={bucket: [clip.clip_id for clip in clips] for bucket, clips in PLAN.buckets.items()},
+        systems=list(PLAN.systems),
+        not_begun=len(scheduler.remaining_jobs) if failed else 0,
+    )
+    words = aftermath.told(run, failed, PLAN.journals)
+    if words:
+        say(words)
+
+
+onstart:
+    try:
+        plan.hold()
+        record(config)
+        if workflow.executor_plugin.name == "slurm":
+            leftovers.end(Path.cwd(), {rule.name for rule in workflow.rules}, OWN_JOB, say)
+            first_s = workflow.executor_settings.init_seconds_before_status_checks
+            watch.Watch(workflow.scheduler._executor, say, longest_s=3 * first_s)
+    except UserError as error:
+        raise WorkflowError(str(error))
+
+
+onsuccess:
+    tell_aftermath(log)
+
+
+onerror:
+    tell_aftermath(log)

@@ -1,0 +1,87 @@
+"""Which kind of node a job needs, asked of the configuration alone: no plugin is imported.
+
+gpu        a chosen backend computes on a GPU; no such job asks anybody
+network    it asks hosted models
+cpu        everything else: decoding, rendering, pixel work, tables; such a job never holds a GPU
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from codecap import registry
+from codecap.cluster.settings import Kind
+from codecap.config import ConfigError
+from codecap.score.engine.choice import BACKENDS, OBJECTS_METRIC
+from codecap.weights import needs
+
+LOCAL_RULES = ("discover_candidates", "fetch_originals", "fetch_weights", "prepare_weights")  # the login node's: they fetch
+GPU_LANE = "gpu"
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Refuse what would hold a GPU while it waits for an answer.
+
+    Raises:
+        ConfigError: a metric of the GPU lane asks a hosted model; the message names it and the way out.
+    """
+    for name, entry in config["metrics"].items():
+        if entry["lane"] == GPU_LANE and (asker := next(askers(entry), None)) is not None:
+            family, backend = asker
+            raise ConfigError(
+                f"metrics.{name}.lane: {GPU_LANE}, but its {family} {backend} asks a hosted model, and no job holds a GPU while it "
+                "waits for answers; set the lane to judge"
+            )
+
+
+def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", harness: str = "") -> Kind:
+    """The kind of node that a job of a rule needs.
+
+    Args:
+        lane: of `describe_references` and `score_renders`.
+        harness: of `generate_captions`, the system's.
+    """
+    if rule == "generate_captions":
+        return "network" if asks_network(harness) else "cpu"
+    if rule == "prompt_objects":
+        return "network" if _asks(config["metrics"].get(OBJECTS_METRIC, {}), "prompter") else "cpu"
+    if rule == "segment_objects":
+        return "gpu" if _computes_on_gpu(config["metrics"].get(OBJECTS_METRIC, {}), "segmenter") else "cpu"
+    if rule in ("describe_references", "score_renders"):
+        held = [entry for entry in config["metrics"].values() if entry["lane"] == lane]
+        if lane == GPU_LANE:
+            return "gpu" if any(_computes_on_gpu(entry, family) for entry in held for family in BACKENDS) else "cpu"
+        if rule == "score_renders" and any(True for entry in held for _ in askers(entry)):
+            return "network"
+    return "cpu"
+
+
+def asks_network(harness: str) -> bool:
+    """Whether a harness needs a network: all do that do not say `NETWORK = False`."""
+    return bool(registry.said("generate.harnesses", harness, "NETWORK", default=True))
+
+
+def askers(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The backends of a metric that ask hosted models while it is scored: family and name."""
+    for family in BACKENDS:
+        if _asks(entry, family):
+            yield family, entry[family]
+
+
+def _asks(entry: Mapping[str, Any], family: str) -> bool:
+    """Backends that ask are those with an endpoint; `codecap cost --plan` counts the same (a contract test compares)."""
+    return "endpoint" in _settings(entry, family)
+
+
+def _computes_on_gpu(entry: Mapping[str, Any], family: str) -> bool:
+    """A backend with weights and a device, unless that is set to cpu."""
+    if family not in entry:
+        return False
+    settings = _settings(entry, family)
+    weighty = needs.revisions(f"score.{family}s.{entry[family]}", settings)
+    return bool(weighty) and settings.get("device", "auto") != "cpu"
+
+
+def _settings(entry: Mapping[str, Any], family: str) -> Mapping[str, Any]:
+    return (entry.get(f"{family}s") or {}).get(entry.get(family)) or {}

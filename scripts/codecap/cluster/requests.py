@@ -1,0 +1,168 @@
+"""What each job asks the cluster for: nodes, memory and minutes, as a rule's `resources`.
+
+Nothing of it is in a rule's params, so it re-runs nothing; where no cluster is used, Snakemake passes it over.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codecap.cluster import nodes, settings
+from codecap.cluster.settings import Kind
+from codecap.cluster.sizing import BY_ROWS, Clips, Sizes, Work
+from codecap.records import Clip
+from codecap.shards import Journals, Mark
+
+LEAST_MIN = 10
+STEP_MIN, STEP_MB = 10, 100
+SITE = {"slurm_partition": "partition", "slurm_account": "account", "qos": "qos", "gres": "gres", "constraint": "constraint"}
+BY_LANE = ("describe_references", "score_renders")  # rules whose jobs are not all of one kind
+BY_SYSTEM = ("generate_captions",)
+GPU_CPUS = 2  # one to decode what comes next while the other feeds the GPU
+
+
+class Requests:
+    """The `resources` of every rule.
+
+    Args:
+        config: checked.
+        buckets: the clips of each shard.
+        systems: entries of `models` that take part.
+        journals: what the shards' jobs say of themselves.
+        killed_for_memory: asked about the SLURM job of a shard that has left no word of its end. None where nobody is to be asked:
+            within a job, and where a plan is only shown.
+
+    Raises:
+        ConfigError: see `nodes.check`.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        buckets: Mapping[str, Sequence[Clip]],
+        systems: Mapping[str, Mapping[str, Any]],
+        journals: Journals,
+        killed_for_memory: Callable[[str], bool] | None = None,
+    ) -> None:
+        nodes.check(config)
+        self._config, self._systems, self._journals = config, systems, journals
+        self._killed_for_memory = killed_for_memory
+        self._cluster = settings.of(config)
+        self._clips = {bucket: Clips.of(clips) for bucket, clips in buckets.items()}
+        self._all = Clips.of([clip for clips in buckets.values() for clip in clips]) if buckets else Clips.unknown(0)
+        self._sizes = Sizes(config)
+        self._kind = functools.cache(functools.partial(nodes.kind_of, config))
+        self._asked = functools.cache(self._asked_for)
+
+    def of(self, rule: str) -> dict[str, Any]:
+        """Resources of a rule's jobs: functions of wildcards, threads and attempt, and what is the same for all of them."""
+
+        def asked(wildcards: Any, input: Any, threads: int, attempt: int) -> tuple[int, int]:
+            rows = _rows(input) if rule in BY_ROWS else 0
+            return self._asked(rule, tuple(wildcards.items()), rows, threads, attempt)
+
+        return {
+            "mem_mb": lambda wildcards, input, threads, attempt: asked(wildcards, input, threads, attempt)[0],
+            "runtime": lambda wildcards, input, threads, attempt: asked(wildcards, input, threads, attempt)[1],
+            "attempt": _attempt,
+            **self._site(rule),
+        }
+
+    def _site(self, rule: str) -> dict[str, Any]:
+        """What the site is asked for; without what no job of the rule asks for."""
+        if rule not in (*BY_LANE, *BY_SYSTEM):
+            told = self._cluster.nodes(self._kind(rule))
+            found = {name: value for name, key in SITE.items() if (value := getattr(told, key)) is not None}
+            return found | ({"cpus_per_task": GPU_CPUS} if self._kind(rule) == "gpu" else {})
+        every = [self._cluster.nodes(kind) for kind in settings.KINDS]
+        found = {
+            name: functools.partial(self._site_of, rule, key)
+            for name, key in SITE.items()
+            if any(getattr(told, key) is not None for told in every)
+        }
+        return found | ({"cpus_per_task": functools.partial(self._cpus, rule)} if rule in BY_LANE else {})
+
+    def _cpus(self, rule: str, wildcards: Any) -> int | None:
+        return GPU_CPUS if self._kind_of(rule, dict(wildcards.items())) == "gpu" else None
+
+    def _site_of(self, rule: str, key: str, wildcards: Any) -> str | None:
+        return getattr(self._cluster.nodes(self._kind_of(rule, dict(wildcards.items()))), key)
+
+    def _kind_of(self, rule: str, named: Mapping[str, str]) -> Kind:
+        return self._kind(rule, named["lane"] if rule in BY_LANE else "", self._harness(named) if rule in BY_SYSTEM else "")
+
+    def _harness(self, named: Mapping[str, str]) -> str:
+        return self._systems[named["system"]]["harness"] if "system" in named else ""
+
+    def _asked_for(
+        self,
+        rule: str,
+        wildcards: tuple[tuple[str, str], ...],
+        rows: int,
+        threads: int,
+        attempt: int,  # noqa: ARG002 (each looks at the journal anew)
+    ) -> tuple[int, int]:
+        """Memory in MB and minutes."""
+        named = dict(wildcards)
+        shard = "/".join([rule, *named.values()])
+        mark = self._with_its_ooms(shard, self._journals.read(shard))
+        clips = Clips.unknown(rows) if rule in BY_ROWS else self._clips.get(named.get("bucket", ""), self._all)
+        kind = self._kind_of(rule, named)
+        work = Work(
+            clips=clips,
+            left=_left(clips.count, mark),
+            threads=threads,
+            lane=named.get("lane", ""),
+            harness=self._harness(named),
+            kind=kind,
+            systems=len(self._systems),
+        )
+        cluster = self._cluster
+        memory_mb = self._sizes.memory_mb(rule, work) * cluster.memory_factor * 2 ** (mark.ooms if mark else 0)
+        minutes = (self._sizes.most_s(rule, work) * cluster.time_factor + cluster.stop_before_s) / 60
+        return (
+            _at_most(cluster.largest_mb, _up(memory_mb, STEP_MB)),
+            _at_most(cluster.nodes(kind).longest_min, max(_up(minutes, STEP_MIN), LEAST_MIN)),
+        )
+
+    def _with_its_ooms(self, shard: str, mark: Mark | None) -> Mark | None:
+        """A mark that says of a job killed for memory that it was: once told, it stays told."""
+        if mark is None or mark.state != "running" or not mark.slurm_job or self._killed_for_memory is None:
+            return mark
+        if not self._killed_for_memory(mark.slurm_job):
+            return mark
+        told = replace(mark, state="failed", ended=mark.told, ooms=mark.ooms + 1, detail="killed: out of memory")
+        self._journals.write(shard, told)
+        return told
+
+
+def _attempt(wildcards: Any, attempt: int) -> int:  # noqa: ARG001 (Snakemake passes them first)
+    return attempt
+
+
+def _left(clips: int, mark: Mark | None) -> int:
+    """Clips that a shard's next try has to work on. A finished shard that is planned again may have to make all of them anew."""
+    if mark is None or mark.state == "finished":
+        return clips
+    return max(clips - mark.done, 1)
+
+
+def _rows(input: Sequence[str]) -> int:
+    """Rows of a job's input, a clip each; 0 as long as it is not there."""
+    try:
+        return Path(input[0]).read_bytes().count(b"\n")
+    except (FileNotFoundError, IndexError):
+        return 0
+
+
+def _up(value: float, step: int) -> int:
+    return math.ceil(value / step) * step
+
+
+def _at_most(limit: int | None, value: int) -> int:
+    return value if limit is None else min(value, limit)

@@ -1,0 +1,67 @@
+"""Is everything that the store says it has really there?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from codecap.store import cleaning, folders, layout, packs, places
+
+
+def verify(root: Path, contents: bool = False) -> Iterator[str]:
+    """Problems under `root`: files missing or of another size, JSON that is no item's, packs that are torn, drafts of the dead.
+
+    Args:
+        contents: read every file too, and compare it with what was written.
+    """
+    root = Path(root)
+    for place, _, _ in sorted(os.walk(root)):
+        for path in sorted(cleaning.left_in(Path(place))):
+            yield f"{path}: was never finished; `codecap store clean` removes it"
+    for folder in folders.under(root):
+        for item in folders.loose(folder):
+            if item.stored is None:
+                yield f"{folder / item.member}: not an item; delete it and it is made again"
+            else:
+                yield from _problems(folder, item.stored, contents)
+        yield from _problems_of_packs(folder, contents)
+
+
+def _problems(folder: Path, stored: layout.Stored, contents: bool) -> Iterator[str]:
+    for file in stored.files.values():
+        path = folder / file.member
+        size = places.size_of(path)
+        if size is None:
+            found = packs.of(folder).find(file.member)
+            if found is None:
+                yield f"{path}: missing; it is made again at the next run"
+            elif found.size != file.size:
+                yield f"{found.pack}: {file.member} has {found.size} bytes instead of {file.size}; it is made again at the next run"
+        elif size != file.size:
+            yield f"{path}: {size} bytes instead of {file.size}; it is made again at the next run"
+        elif contents and file.sha256 is not None and _sha256(path) != file.sha256:
+            yield f"{path}: not what was written; delete it and it is made again"
+
+
+def _problems_of_packs(folder: Path, contents: bool) -> Iterator[str]:
+    held = packs.of(folder)
+    for pack, inside in held.all().items():
+        if not inside:
+            yield f"{folder / pack}: not a whole pack; delete it, and what was in it is made again"
+        for member in sorted(inside):
+            try:
+                if layout.clip_of(member) is not None:
+                    yield from _problems(folder, layout.read(held.read(member) or b"", member), contents=False)
+                elif contents:
+                    held.check(member)
+            except ValueError:
+                yield f"{folder / pack}: {member} is not an item; delete the pack, and what was in it is made again"
+            except OSError as error:
+                yield f"{error.filename}: {error.strerror}"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,174 @@
+"""The end of a run in words: one block, and one paragraph a cause however many shards it hit."""
+
+from pathlib import Path
+
+import pytest
+
+from codecap.cluster import aftermath
+from codecap.cluster.aftermath import Failed, Run
+from codecap.cluster.fates import Cause, Fate
+from codecap.shards import Journals, Mark
+
+RUN = "run"
+CLIPS = {"00": ["A_001", "A_002"], "01": ["B_001", "B_002", "B_003"]}
+
+
+@pytest.fixture
+def journals(tmp_path) -> Journals:
+    return Journals(tmp_path / "shards")
+
+
+def note(journals: Journals, shard: str, **said) -> None:
+    journals.write(shard, Mark(shard=shard, run=RUN, **said))
+
+
+def told(journals, failed, fates=None, log: Path | None = None, **more) -> str:
+    run = Run(name=RUN, log=log, clips=CLIPS, systems=("still", "vtrace"), **more)
+    return aftermath.told(run, failed, journals, lambda jobs: {job: (fates or {})[job] for job in jobs if job in (fates or {})})
+
+
+def test_nothing_is_said_of_a_run_that_came_through(journals):
+    note(journals, "render_captions/vtrace/00", state="finished", total=2, done=2)
+    assert told(journals, []) == ""
+
+
+def test_a_job_out_of_memory_is_told_with_clips_node_log_and_setting(journals):
+    shard = "render_captions/vtrace/01"
+    note(journals, shard, state="running", total=3, done=1, slurm_job="17", log="logs/render_captions/vtrace/01.log")
+    fate = Fate(Cause.OUT_OF_MEMORY, "out of memory on n1", "raise cluster.memory_factor", ".snakemake/slurm_logs/17.log")
+    assert told(journals, [Failed(shard, 4)], {"17": fate}, not_begun=3).splitlines() == [
+        "1 shard did not finish; what they have done is kept:",
+        "  render_captions: out of memory (on n1)",
+        "    shards  vtrace/01",
+        "    clips   2 left of 3, among them B_001, B_002, B_003",
+        "    logs    logs/render_captions/vtrace/01.log, .snakemake/slurm_logs/17.log",
+        "    to do   raise cluster.memory_factor",
+        "  3 jobs that need them did not run.",
+        "  Run the same command again to go on: nothing that is finished is done again.",
+    ]
+
+
+def test_one_cause_that_hit_many_shards_is_one_paragraph(journals):
+    failed, fates = [], {}
+    for number in range(160):
+        shard = f"render_captions/{'still' if number % 2 else 'vtrace'}/{number:03d}"
+        note(journals, shard, state="running", slurm_job=str(number), total=4, done=0, log=f"logs/{number}.log")
+        failed.append(Failed(shard, number))
+        fates[str(number)] = Fate(Cause.TIME_LIMIT, f"at its time limit on n{number % 9}", "raise cluster.stop_before_s")
+    text = told(journals, failed, fates)
+    assert len(text.splitlines()) < 10
+    assert "render_captions: at its time limit (on n0, n1, n2, n3, n4, n5 and 3 more)" in text
+    assert "; of still, vtrace" in text and "logs/0.log, logs/1.log and 158 more" in text
+
+
+def test_shards_that_stopped_for_one_reason_are_told_together_whatever_they_had_done(journals):
+    for number, bucket in enumerate(("00", "01")):
+        system = ("still", "vtrace")[number]
+        detail = f"renders of {system}: stopped after {number} of 3: time limit near; goes on at its next try"
+        note(journals, f"render_captions/{system}/{bucket}", state="stopped", detail=detail, total=3, done=number)
+    text = told(journals, [Failed("render_captions/still/00", 1), Failed("render_captions/vtrace/01", 2)])
+    assert text.splitlines()[1] == "  render_captions: renders: stopped: time limit near; goes on at its next try"
+    assert text.count("stopped") == 1 and "still/00, vtrace/01; of still, vtrace" in text
+
+
+def test_an_error_that_names_another_clip_in_each_shard_is_one_cause(journals):
+    failed = []
+    for number, bucket in enumerate(CLIPS):
+        shard = f"generate_captions/still/{bucket}"
+        note(journals, shard, state="failed", detail=f"RuntimeError: cannot be made at generate of {CLIPS[bucket][0]} by still")
+        failed.append(Failed(shard, number))
+    assert "  generate_captions: RuntimeError: cannot be made at generate\n" in told(journals, failed)
+
+
+def test_many_causes_are_not_all_told(journals):
+    for number in range(30):
+        note(journals, f"generate_captions/still/{number}", state="failed", detail=f"cause {number}")
+    text = told(journals, [Failed(f"generate_captions/still/{number}", number) for number in range(30)])
+    assert "and 18 shards for other causes: see their logs" in text and len(text.splitlines()) < 45
+
+
+def test_marks_of_another_run_say_nothing(journals):
+    journals.write("render_captions/still/00", Mark("render_captions/still/00", run="earlier", state="stopped", detail="old"))
+    text = told(journals, [Failed("render_captions/still/00", 1, "logs/x.log")])
+    assert "old" not in text and "its job ended before its work began" in text and "logs/x.log" in text
+
+
+REFUSAL = """Error in rule segment_objects:
+    message: SLURM sbatch failed. The error message was 'sbatch: error: Memory specification can not be satisfied
+sbatch: error: Batch job submission failed: Requested node configuration is not available'.
+    sbatch call:
+        sbatch --parsable --exclude=n2 --wrap="x"
+For further error details see the cluster/cloud log and the log files of the involved rule(s).
+    jobid: 5
+    output: x
+"""
+
+
+def test_what_sbatch_refused_is_in_its_own_words(journals, tmp_path):
+    log = tmp_path / "run.log"
+    log.write_text("Job 3 has been submitted with SLURM jobid 7 (log: /x/rule_a/7.log).\n" + REFUSAL)
+    text = told(journals, [Failed("render_captions/still/00", 5)], log=log)
+    assert "SLURM took no job: Memory specification can not be satisfied; Batch job submission failed: Requested node" in text
+    assert "codecap slurm check" in text
+
+
+def test_a_node_that_failed_and_what_was_refused_after_it_are_both_told(journals, tmp_path):
+    shard = "segment_objects/still/01"
+    detail = "segments of still: stopped after 1 of 3: asked to end (SIGTERM); what was under way is begun anew at its next try"
+    note(journals, shard, state="stopped", detail=detail, total=3, done=1, slurm_job="7", host="n2")
+    log = tmp_path / "run.log"
+    log.write_text("Job 5 has been submitted with SLURM jobid 7 (log: /x/rule_a/7.log).\n" + REFUSAL)
+    fates = {"7": Fate(Cause.NODE_FAILURE, "node failure on n2", "nothing")}
+    line = told(journals, [Failed(shard, 5)], fates, log).splitlines()[1]
+    assert line.startswith("  segment_objects: node failure; segments: stopped: asked to end (SIGTERM)") and line.endswith(
+        "(on n2)"
+    )
+    assert "then SLURM took no job: Memory specification" in line
+
+
+def test_a_refusal_before_a_job_that_was_taken_says_nothing(journals, tmp_path):
+    log = tmp_path / "run.log"
+    log.write_text(REFUSAL + "Job 5 has been submitted with SLURM jobid 7 (log: /x/rule_a/7.log).\n")
+    fates = {"7": Fate(Cause.PREEMPTED, "preempted", "nothing")}
+    text = told(journals, [Failed("render_captions/still/00", 5)], fates, log)
+    assert "took no job" not in text and "render_captions: preempted" in text
+
+
+def test_the_last_try_of_a_job_counts(journals, tmp_path):
+    log = tmp_path / "run.log"
+    log.write_text("".join(f"Job 3 has been submitted with SLURM jobid {job} (log: /x/{job}.log).\n" for job in (7, 9)))
+    fates = {"7": Fate(Cause.PREEMPTED, "preempted"), "9": Fate(Cause.NODE_FAILURE, "node failure on n2", "nothing")}
+    assert "node failure (on n2)" in told(journals, [Failed("render_captions/still/00", 3)], fates, log)
+
+
+def test_a_local_process_that_was_killed(journals):
+    note(journals, "render_captions/still/00", state="running", total=2, done=1, host="here", log="logs/x.log")
+    assert "render_captions: killed: its process is no more, and nothing says why (on here)" in told(
+        journals, [Failed("render_captions/still/00", 1)]
+    )
+
+
+def test_an_error_of_the_job_is_told_as_it_told_it(journals):
+    note(journals, "render_captions/still/00", state="failed", for_good=True, detail="no browser", log="logs/x.log")
+    text = told(journals, [Failed("render_captions/still/00", 1)])
+    assert "render_captions: no browser" in text and "to do   see the log" in text
+
+
+def test_rows_that_failed_by_our_fault_are_told_where_all_jobs_came_through(journals):
+    for bucket in ("00", "01"):
+        shard = f"prompt_objects/still/{bucket}"
+        note(
+            journals,
+            shard,
+            state="finished",
+            unfinished=True,
+            total=3,
+            done=3,
+            failures={"quota used up": 2},
+            log=f"logs/{bucket}.log",
+        )
+    assert told(journals, []).splitlines()[1:4] == [
+        "  prompt_objects: 4 clips to be tried again: quota used up",
+        "    shards  still/00, still/01",
+        "    logs    logs/00.log, logs/01.log",
+    ]

@@ -1,0 +1,185 @@
+"""What jobs ask for, as Snakemake calls the rules' resources: by wildcards, input, threads and attempt."""
+
+import copy
+import inspect
+from types import SimpleNamespace
+
+import pytest
+
+from codecap import config as configuration
+from codecap.cluster.requests import Requests
+from codecap.records import Clip
+from codecap.shards import Journals, Mark
+
+DEMO = configuration.PROJECT / "config" / "demo.yaml"
+SITE = {
+    "partition": "batch",
+    "gpu_partition": "a100",
+    "network_partition": "proxy",
+    "account": "vision",
+    "gpu_constraint": "a100|h100",
+    "stop_before_s": 120,
+}
+
+
+class Wildcards(SimpleNamespace):
+    """As Snakemake's: values by name, in order."""
+
+    def items(self):
+        return vars(self).items()
+
+
+def clips(count, frames=480, width_px=1280, height_px=720):
+    size = {"frames": frames, "width_px": width_px, "height_px": height_px}
+    return [Clip(clip_id=f"A_{n:03}", category="A", mp4=f"A_{n:03}.mp4", sha256=f"{n:064x}", **size) for n in range(count)]
+
+
+@pytest.fixture
+def journals(tmp_path):
+    return Journals(tmp_path / "shards")
+
+
+@pytest.fixture
+def ask(journals):
+    """Resources of one job, evaluated as Snakemake does it."""
+
+    def evaluated(rule, wildcards, *, site=(), overlays=(), held=None, attempt=1, threads=1, killed=None, given=()):
+        config = configuration.load(*overlays)
+        config["cluster"] = {**config["cluster"], **dict(site)}
+        requests = Requests(config, {"03": clips(32) if held is None else held}, config["models"], journals, killed)
+        known = {"wildcards": Wildcards(**wildcards), "input": list(given), "threads": threads, "attempt": attempt}
+        found = {}
+        for name, value in requests.of(rule).items():
+            told = value(**{key: known[key] for key in inspect.signature(value).parameters}) if callable(value) else value
+            if told is not None:
+                found[name] = told
+        return found
+
+    return evaluated
+
+
+VTRACE = {"system": "vtrace", "bucket": "03"}
+
+
+def test_nothing_is_named_that_the_site_leaves_to_the_cluster(ask):
+    assert set(ask("render_captions", VTRACE, threads=4)) == {"mem_mb", "runtime", "attempt"}
+    assert "gres" not in ask("score_renders", {"lane": "cpu", **VTRACE})
+
+
+def test_jobs_go_to_the_nodes_that_they_need(ask):
+    place = {
+        "render": ask("render_captions", VTRACE, site=SITE),
+        "gpu": ask("score_renders", {"lane": "gpu", **VTRACE}, site=SITE),
+        "judge": ask("score_renders", {"lane": "judge", **VTRACE}, site=SITE),
+        "prompts": ask("prompt_objects", VTRACE, site=SITE),
+        "tracks": ask("segment_objects", VTRACE, site=SITE),
+        "captions": ask("generate_captions", VTRACE, site=SITE),
+    }
+    assert {name: told["slurm_partition"] for name, told in place.items()} == {
+        "render": "batch",
+        "gpu": "a100",
+        "judge": "proxy",
+        "prompts": "proxy",
+        "tracks": "a100",
+        "captions": "batch",
+    }
+    assert {name for name, told in place.items() if "gres" in told} == {"gpu", "tracks"}
+    assert {name for name, told in place.items() if "constraint" in told} == {"gpu", "tracks"}
+    assert {name: told["cpus_per_task"] for name, told in place.items() if "cpus_per_task" in told} == {"gpu": 2, "tracks": 2}
+    assert {told["slurm_account"] for told in place.values()} == {"vision"}
+
+
+def test_a_demo_on_stand_ins_asks_for_no_gpu(ask):
+    for rule, wildcards in (("segment_objects", VTRACE), ("score_renders", {"lane": "cpu", **VTRACE})):
+        assert "gres" not in ask(rule, wildcards, site=SITE, overlays=[DEMO])
+
+
+def test_the_attempt_is_told(ask):
+    assert ask("render_captions", VTRACE, attempt=3)["attempt"] == 3
+
+
+def test_time_follows_the_clips_left(ask, journals):
+    shard = "render_captions/vtrace/03"
+    render = {"rule": "render_captions", "wildcards": VTRACE, "held": clips(320)}
+    whole = ask(**render)["runtime"]
+    journals.write(shard, Mark(shard, state="stopped", total=320, done=280))
+    assert whole / 10 < ask(**render)["runtime"] < whole / 6
+    journals.write(shard, Mark(shard, state="finished", total=320, done=320))
+    assert ask(**render)["runtime"] == whole  # planned again: its code may have changed, and all of it be made anew
+
+
+def test_times_are_few_and_never_under_ten_minutes(ask):
+    for count in (1, 2, 3, 5, 8, 13, 21, 34):
+        told = ask("score_renders", {"lane": "cpu", **VTRACE}, held=clips(count))["runtime"]
+        assert told >= 10
+        assert told % 10 == 0
+
+
+def test_no_more_is_asked_for_than_the_site_allows(ask):
+    site = {"longest_min": 25, "gpu_longest_min": 40, "largest_mb": 2000}
+    told = ask("render_captions", VTRACE, site=site, held=clips(3000), threads=4)
+    assert (told["runtime"], told["mem_mb"]) == (25, 2000)
+    assert ask("segment_objects", VTRACE, site=site, held=clips(3000))["runtime"] == 40
+
+
+def test_factors_of_the_site_raise_what_is_asked_for(ask):
+    plain = ask("score_renders", {"lane": "cpu", **VTRACE}, overlays=[DEMO])
+    raised = ask("score_renders", {"lane": "cpu", **VTRACE}, overlays=[DEMO], site={"memory_factor": 1.5, "time_factor": 3})
+    assert raised["mem_mb"] == pytest.approx(1.5 * plain["mem_mb"], abs=150)
+    assert raised["runtime"] > 2 * plain["runtime"]
+
+
+def test_memory_grows_only_after_a_kill_for_memory_and_once_for_each(ask, journals):
+    shard, render = "render_captions/vtrace/03", {"rule": "render_captions", "wildcards": VTRACE}
+    base, asked = ask(**render)["mem_mb"], []
+
+    def killed(job):
+        asked.append(job)
+        return job == "41"
+
+    for state in ("stopped", "failed", "finished"):
+        journals.write(shard, Mark(shard, state=state, total=32, done=4, slurm_job="41"))
+        assert ask(**render, attempt=2, killed=killed)["mem_mb"] == base
+    assert not asked  # they have told themselves how they ended
+    journals.write(shard, Mark(shard, state="running", total=32, done=4, slurm_job="40", told=7.0))
+    assert ask(**render, attempt=2, killed=killed)["mem_mb"] == base
+    journals.write(shard, Mark(shard, state="running", total=32, done=4, slurm_job="41", told=7.0))
+    for _ in range(2):
+        assert ask(**render, attempt=3, killed=killed)["mem_mb"] == pytest.approx(2 * base, abs=100)
+    told = journals.read(shard)
+    assert (told.ooms, told.state, told.detail, told.done) == (1, "failed", "killed: out of memory", 4)
+    assert asked == ["40", "41"]
+    journals.write(shard, Mark(shard, state="running", total=32, done=9, slurm_job="41", ooms=1))
+    assert ask(**render, attempt=4, killed=killed)["mem_mb"] == pytest.approx(4 * base, abs=300)
+    assert ask(**render, attempt=4, killed=killed, site={"largest_mb": 3 * base})["mem_mb"] == 3 * base
+
+
+def test_within_a_job_and_in_a_shown_plan_nobody_is_asked_and_nothing_written(ask, journals):
+    shard = "render_captions/vtrace/03"
+    mark = Mark(shard, state="running", total=32, done=4, slurm_job="41", ooms=1)
+    base = ask("render_captions", VTRACE)["mem_mb"]
+    journals.write(shard, mark)
+    assert ask("render_captions", VTRACE)["mem_mb"] == pytest.approx(2 * base, abs=100)
+    assert journals.read(shard) == mark
+
+
+def test_a_job_without_slurm_is_not_asked_about(ask, journals):
+    journals.write("render_captions/vtrace/03", Mark("render_captions/vtrace/03", state="running", total=32, host="here", pid=1))
+    ask("render_captions", VTRACE, killed=lambda job: pytest.fail(f"asked about {job!r}"))
+
+
+def test_clips_that_are_not_known_yet_are_counted_in_the_jobs_input(ask, tmp_path):
+    rows = tmp_path / "03.jsonl"
+    unknown = ask("ingest_originals", {"bucket": "03"}, given=[rows])["runtime"]
+    rows.write_text("{}\n" * 4)
+    few = ask("ingest_originals", {"bucket": "03"}, given=[rows])["runtime"]
+    rows.write_text("{}\n" * 400)
+    many = ask("ingest_originals", {"bucket": "03"}, given=[rows])["runtime"]
+    assert few < unknown < many
+
+
+def test_a_judge_in_the_gpu_lane_is_refused_when_the_rules_are_read(journals):
+    config = copy.deepcopy(configuration.load())
+    config["metrics"]["retention"]["lane"] = "gpu"
+    with pytest.raises(configuration.ConfigError, match="retention"):
+        Requests(config, {"03": clips(3)}, config["models"], journals)

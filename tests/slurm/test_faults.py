@@ -1,0 +1,235 @@
+"""What a cluster does to a run, done to one: it comes to its end, or says why not, and nothing is computed or paid twice."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from accounting import in_queue, jobs_of
+from benchmark import CLIPS, came_through, lay, undisturbed
+from loopback import Loopback
+from on_slurm import TABLES, StandIns
+
+from codecap.bench.stand_ins.requests import Request
+
+pytestmark = pytest.mark.slurm
+
+MB = 2**20
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory) -> tuple[dict, dict]:
+    return undisturbed(tmp_path_factory.mktemp("undisturbed") / "project")
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback(for_s=1200) as up:
+        yield up
+
+
+@pytest.fixture
+def run(cluster, tmp_path, server) -> Iterator[StandIns]:
+    laid = lay(tmp_path / "project", server)
+    yield laid
+    laid.close()
+
+
+def states(run: StandIns, rule: str) -> list[str]:
+    """How each job of a rule ended, in their order."""
+    return [job.state for job in jobs_of(run.folder) if job.rule == rule]
+
+
+def running(run: StandIns, rule: str) -> str:
+    """Id of the rule's job that runs, "" if none does."""
+    return next(iter(in_queue(run.folder, rule)), "")
+
+
+def says(told: str, *words: str) -> None:
+    """What was told at the end of a run holds all of these."""
+    assert [word for word in words if word not in told] == [], told[-4000:]
+
+
+@pytest.mark.slurm_ci
+def test_out_of_memory(run, expected, server):
+    """Killed at the third clip; the next attempt asks for twice as much and goes on there."""
+    run.ask(Request(do="hold", stage="generate", clip="C_*", mb=900))
+    run.finish(TABLES)
+    jobs = [job for job in jobs_of(run.folder) if job.rule == "generate_captions"]
+    assert [job.state for job in jobs] == ["FAILED", "COMPLETED"]  # only the step of the first is OUT_OF_MEMORY
+    assert jobs[1].asked_mb == 2 * jobs[0].asked_mb
+    came_through(run, expected, server)
+
+
+@pytest.mark.slurm_ci
+def test_the_main_process_is_killed(run, expected, server):
+    """It cannot end its jobs; the next run does, and waits for them."""
+    run.ask(Request(do="sleep", stage="render", seconds=3, times=CLIPS))
+    first = run.begin(TABLES)
+    run.wait_until(lambda: run.finished("render"), first)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    left = running(run, "render_captions")
+    assert left
+    told = run.finish(TABLES)
+    assert left in told
+    assert states(run, "render_captions")[0] == "CANCELLED"
+    came_through(run, expected, server)
+    assert "Nothing to be done" in run.finish(TABLES)
+
+
+def test_where_jobs_run(run, expected, server):
+    """GPU nodes for what computes on them, and nodes with network for what asks hosted models."""
+    run.finish("all")
+    partitions = {(job.rule, job.partition, job.gpus) for job in jobs_of(run.folder)}
+    assert {told for told in partitions if told[1] != "cpu"} == {
+        ("segment_objects", "gpu", 1),
+        ("generate_captions", "network", 0),
+        ("prompt_objects", "network", 0),
+        ("score_renders", "network", 0),  # the judge's lane
+    }
+    others = ("gather_annotations", "describe_references", "render_captions", "score_renders", "compare_systems", "build_report")
+    assert {told for told in partitions if told[1] == "cpu"} == {(rule, "cpu", 0) for rule in others}
+    came_through(run, expected, server)
+
+
+def test_memory_that_does_not_suffice(run, expected, server):
+    """Without a retry the run ends, and says what died, where, why, and which setting to raise; the next one asks for more."""
+    run.ask(Request(do="hold", stage="generate", clip="C_*", mb=900))
+    status, told = run.run(TABLES, "--retries", "0")
+    assert status != 0
+    says(told, "out of memory", "generate_captions", "system_00", "cluster.memory_factor", "logs/")
+    run.finish(TABLES)
+    came_through(run, expected, server)
+
+
+def test_clean_stop_before_the_time_limit(run, expected, server):
+    """Six clips of 12 s do not fit into a minute: it stops between two and goes on at the next attempt."""
+    run.ask(Request(do="sleep", stage="prompt", seconds=12, times=CLIPS))
+    run.with_site(stop_before_s=20)
+    told = run.finish(TABLES, "--set-resources", "prompt_objects:runtime=1")
+    assert len(states(run, "prompt_objects")) >= 2
+    assert "TIMEOUT" not in states(run, "prompt_objects")
+    assert re.search(rf"stopped cleanly after \d of {CLIPS} clips", told)
+    came_through(run, expected, server)
+
+
+def test_past_the_time_limit(run, cluster, expected, server):
+    """SLURM ends a job that hangs at a clip, and the next attempt goes on at that clip."""
+    run.ask(Request(do="sleep", stage="render", clip="C_*", seconds=600, times=1))
+    process = run.begin(TABLES)
+    run.wait_until(lambda: run.finished("render") >= 2, process)
+    cluster.tell("scontrol", "update", f"jobid={running(run, 'render_captions')}", "timelimit=1")
+    assert run.end(process) == 0, run.told[-4000:]
+    assert states(run, "render_captions") == ["TIMEOUT", "COMPLETED"]
+    came_through(run, expected, server)
+
+
+def test_scancel_of_a_job_that_runs(run, cluster, expected, server):
+    run.ask(Request(do="sleep", stage="prompt", seconds=4, times=CLIPS))
+    process = run.begin(TABLES)
+    run.wait_until(lambda: run.finished("prompt") >= 2, process)
+    cluster.tell("scancel", running(run, "prompt_objects"))
+    assert run.end(process) == 0, run.told[-4000:]
+    assert states(run, "prompt_objects") == ["CANCELLED", "COMPLETED"]
+    came_through(run, expected, server)
+
+
+def test_scancel_of_a_job_that_waits(run, cluster, expected, server):
+    cluster.tell("scontrol", "update", "nodename=n2", "state=drain", "reason=test")
+    process = run.begin(TABLES)
+    run.wait_until(lambda: in_queue(run.folder, "segment_objects", "PENDING"), process)
+    cluster.tell("scancel", *in_queue(run.folder, "segment_objects", "PENDING"))
+    cluster.tell("scontrol", "update", "nodename=n2", "state=resume")
+    assert run.end(process) == 0, run.told[-4000:]
+    assert states(run, "segment_objects") == ["CANCELLED", "COMPLETED"]
+    came_through(run, expected, server)
+
+
+def test_a_node_goes_down(run, cluster, expected, server):
+    """The only node with GPUs: the run ends and says so, and the next one goes on when the node is back."""
+    run.ask(Request(do="sleep", stage="segment", seconds=4, times=CLIPS))
+    process = run.begin(TABLES)
+    run.wait_until(lambda: run.finished("segment") >= 2, process)
+    cluster.tell("scontrol", "update", "nodename=n2", "state=down", "reason=test")
+    assert run.end(process) != 0
+    says(run.told, "node failure", "segment_objects", "n2")
+    cluster.tell("scontrol", "update", "nodename=n2", "state=resume")
+    run.finish(TABLES)
+    assert states(run, "segment_objects")[0] == "NODE_FAIL"
+    came_through(run, expected, server)
+
+
+def test_the_controller_is_restarted(run, cluster, expected, server):
+    """Nobody answers for a while: jobs go on, and so does the run."""
+    run.ask(Request(do="sleep", stage="render", seconds=6, times=CLIPS))
+    process = run.begin(TABLES)
+    run.wait_until(lambda: run.finished("render"), process)
+    cluster.stop("slurmctld", at_once=True)
+    run.wait_until(lambda: run.finished("render") >= 4, process)
+    cluster.start("slurmctld")
+    assert run.end(process) == 0, run.told[-4000:]
+    assert states(run, "render_captions") == ["COMPLETED"]
+    came_through(run, expected, server)
+
+
+def test_the_disk_of_the_results_is_full_for_a_while(run, expected, server):
+    run.ask(Request(do="sleep", stage="render", seconds=2, times=CLIPS))
+    with mounted(run.folder / "results", 2 * MB) as results:
+        process = run.begin(TABLES)
+        run.wait_until(lambda: run.finished("render"), process)
+        fill(results / "filler")
+        assert run.end(process) != 0
+        says(run.told, "no space left")
+        (results / "filler").unlink()
+        run.finish(TABLES)
+        came_through(run, expected, server)
+
+
+def test_the_store_is_read_only_for_a_while(run, expected, server):
+    run.ask(Request(do="sleep", stage="render", seconds=2, times=CLIPS))
+    with mounted(run.folder / "store", 200 * MB) as store:
+        process = run.begin(TABLES)
+        run.wait_until(lambda: run.finished("render"), process)
+        remount(store, "ro")
+        assert run.end(process) != 0
+        says(run.told, "read-only")
+        status, told = run.run(TABLES)
+        assert status != 0
+        says(told, str(Path("store")), "cannot be written")
+        remount(store, "rw")
+        run.finish(TABLES)
+        came_through(run, expected, server)
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, size_bytes: int) -> Iterator[Path]:
+    """A small filesystem of its own in a folder."""
+    folder.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "codecap-test", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def remount(folder: Path, how: str, limit_s: float = 60) -> None:
+    """Mount it anew, read-only ("ro") at a moment when nobody has a file open for writing there."""
+    end = time.monotonic() + limit_s
+    while subprocess.run(["mount", "-o", f"remount,{how}", folder], capture_output=True).returncode:
+        assert time.monotonic() < end, f"{folder} is never at rest"
+        time.sleep(0.05)
+
+
+def fill(file: Path) -> None:
+    """Write until there is no room."""
+    with contextlib.suppress(OSError), file.open("wb", buffering=0) as full:
+        while True:
+            full.write(bytes(4096))
