@@ -9,28 +9,6 @@ ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
 ANNOTATION_PROBLEMS = [ANNOTATIONS.replace(".jsonl", ".problems.jsonl")] if config["annotations"] == "approved" else []
 
 
-@functools.cache
-def metrics_of(lane):
-    return [vars(choice.metric(config, name)) for name in PLAN.lanes[lane]]
-
-
-@functools.cache
-def matching_of(lane):
-    """The encoder that matches shots to videos of another length, where a metric of the lane goes by shots."""
-    matching = choice.matching(config, PLAN.lanes[lane])
-    return matching and vars(matching)
-
-
-@functools.cache
-def shots():
-    return vars(choice.shots(config))
-
-
-@functools.cache
-def backend(family):
-    return vars(choice.backend(config, family)) if HAS_OBJECTS else None
-
-
 rule describe_references:
     output:
         references="results/6_score/references/{lane}/{bucket}.jsonl",

@@ -36,13 +36,12 @@ except (plan.PlanError, configuration.ConfigError) as error:
 
 # A signal that comes to all processes of a job is for its script, which stops cleanly: shell and Snakemake around it wait for that.
 shell.prefix("set -euo pipefail; trap : HUP TERM USR1; ")
-if not workflow.is_main_process:
-    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-    os.environ[TIMED] = "1"
-
 if workflow.is_main_process:
     for problem in PLAN.problems:
         print(f"codecap: left out: {problem}", file=sys.stderr)
+else:
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    os.environ[TIMED] = "1"
 
 CLIP_BUCKETS = list(PLAN.buckets)
 HAS_OBJECTS = choice.OBJECTS_METRIC in config["metrics"]
@@ -90,6 +89,31 @@ def tracks_of_lane(wildcards):
     """Tracks are needed only in the lane that scores objects."""
     needed = HAS_OBJECTS and choice.OBJECTS_METRIC in PLAN.lanes[wildcards.lane]
     return "results/6_score/tracks/{system}/{bucket}.jsonl" if needed else []
+
+
+@functools.cache
+def metrics_of(lane):
+    """The metrics of a lane with their settings, as plain values."""
+    return [vars(choice.metric(config, name)) for name in PLAN.lanes[lane]]
+
+
+@functools.cache
+def matching_of(lane):
+    """The encoder that matches shots to videos of another length, where a metric of the lane goes by shots."""
+    matching = choice.matching(config, PLAN.lanes[lane])
+    return matching and vars(matching)
+
+
+@functools.cache
+def shots():
+    """The detector of shots."""
+    return vars(choice.shots(config))
+
+
+@functools.cache
+def backend(family):
+    """The prompter or the segmenter of objects; none where no metric asks for objects."""
+    return vars(choice.backend(config, family)) if HAS_OBJECTS else None
 
 
 def weights_ready(wildcards):

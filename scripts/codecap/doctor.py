@@ -204,7 +204,7 @@ def _clips(config: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _space(config: Mapping[str, Any]) -> Iterator[Finding]:
     for key in ("durable", "bulk", "scratch"):
-        place = Path(config["store"][key] or os.environ.get("TMPDIR", "/tmp")).absolute()
+        place = Path(os.path.expandvars(config["store"][key] or os.environ.get("TMPDIR", "/tmp"))).absolute()
         there = next(folder for folder in (place, *place.parents) if folder.exists())
         free_gb = shutil.disk_usage(there).free / 1e9
         writable = os.access(there, os.W_OK)

@@ -47,3 +47,8 @@ def came_through(run: StandIns, expected: tuple[dict, dict], server: Loopback) -
     assert (server.account.calls, server.account.twice) == (2 * CLIPS, 0)
     roots = (run.folder / "store" / "durable", run.folder / "store" / "bulk")
     assert [problem for root in roots for problem in store.verify(root)] == []
+
+
+def says(told: str, *words: str) -> None:
+    """What was told at the end of a run holds all of these."""
+    assert [word for word in words if word not in told] == [], told[-4000:]

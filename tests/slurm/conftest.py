@@ -13,7 +13,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the package `cluster`, and the modules beside it
 
+from benchmark import lay, undisturbed
 from cluster import Cluster, bring_down, bring_up, in_use
+from loopback import Loopback
+from on_slurm import SITE, Demo, StandIns, say_it_computes_on_gpus
 
 UP = "CODECAP_TEST_CLUSTER"  # names the folder of a cluster that is up and stays so: for work on these tests
 
@@ -37,3 +40,32 @@ def cluster(whole_cluster) -> Iterator[Cluster]:
     """The cluster with all its daemons and nodes, whatever the test before did to them."""
     yield whole_cluster
     whole_cluster.mend()
+
+
+@pytest.fixture(scope="session")
+def demo_on_slurm(whole_cluster, tmp_path_factory) -> Iterator[Demo]:
+    """The whole demo on the cluster, which goes on while other tests run. One metric's tracker says that it computes on a GPU."""
+    run = Demo(tmp_path_factory.mktemp("on_slurm")).with_a_project_of_its_own(tmp_path_factory.mktemp("project"))
+    say_it_computes_on_gpus(run.project, "score.trackers.lk")
+    run.configure(cluster=SITE, metrics={"mps": {"lane": "gpu"}})
+    run.begin("dataset", "all")
+    yield run
+    run.close()
+
+
+@pytest.fixture(scope="session")
+def expected(tmp_path_factory) -> tuple[dict, dict]:
+    return undisturbed(tmp_path_factory.mktemp("undisturbed") / "project")
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback(for_s=1200) as up:
+        yield up
+
+
+@pytest.fixture
+def run(cluster, tmp_path, server) -> Iterator[StandIns]:
+    laid = lay(tmp_path / "project", server)
+    yield laid
+    laid.close()

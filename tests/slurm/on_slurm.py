@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
-from accounting import cancel_all
+from accounting import cancel_all, in_queue, jobs_of
 from cluster.configuration import ACCOUNT
 from running import Workflow
 
@@ -69,9 +69,30 @@ class OnSlurm(Workflow):
             assert time.monotonic() < end, f"not within {limit_s:.0f} s:\n{self._log.read_text()[-6000:]}"
             time.sleep(0.3)
 
+    def states(self, rule: str) -> list[str]:
+        """How each job of a rule ended, in their order."""
+        return [job.state for job in jobs_of(self.folder) if job.rule == rule]
+
+    def job_of(self, rule: str) -> str:
+        """Id of the rule's job that runs, "" if none does."""
+        return next(iter(in_queue(self.folder, rule)), "")
+
     @property
     def _log(self) -> Path:
         return self.folder / "told.txt"
+
+
+@dataclass
+class Demo(OnSlurm):
+    """The whole demo: as many jobs at once, and browsers in them, as two cores bear."""
+
+    def command(self, *arguments: str) -> list[str]:
+        return [*super().command(*arguments), "--jobs", "5", "--set-threads", "render_captions=1"]
+
+    def wait(self) -> None:
+        """Until what was begun has come to its end."""
+        (process,) = self._begun
+        assert self.end(process, 1500) == 0, self.told[-4000:]
 
 
 @dataclass

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from accounting import jobs_of
-from on_slurm import SITE, OnSlurm, say_it_computes_on_gpus
+from on_slurm import SITE, Demo
 from running import COMPARED, DEMO_RESULTS, Workflow, read_scores, read_tables
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slurm_ci]
@@ -18,7 +17,7 @@ GPU_RULES = {"describe_references", "score_renders"}
 
 @pytest.fixture(scope="module")
 def at_home(tmp_path_factory) -> Path:
-    """Results of the demo on this machine: those that the main test suite left, or a run's."""
+    """Results of the demo on this machine: those that the main test suite left, or a run's of our own."""
     left = Path(os.environ.get(DEMO_RESULTS, "nowhere"))
     if all((left / part).is_dir() for part in COMPARED):
         return left
@@ -28,16 +27,9 @@ def at_home(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(whole_cluster, tmp_path_factory) -> Iterator[OnSlurm]:
-    """The whole demo on the cluster, with one metric whose tracker asks for a GPU, as those with weights do."""
-    run = OnSlurm(tmp_path_factory.mktemp("on_slurm")).with_a_project_of_its_own(tmp_path_factory.mktemp("project"))
-    say_it_computes_on_gpus(run.project, "score.trackers.lk")
-    run.configure(cluster=SITE, metrics={"mps": {"lane": "gpu"}})
-    try:
-        run.finish("dataset", "all")
-        yield run
-    finally:
-        run.close()
+def run(demo_on_slurm) -> Demo:
+    demo_on_slurm.wait()
+    return demo_on_slurm
 
 
 def test_the_tables_are_those_of_one_machine(run, at_home):

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +38,16 @@ FILES = {  # of the store that the rows of a shard name, one a clip
 
 @dataclass(frozen=True)
 class Planning:
-    """Planning runs of one project: of everything, of nothing, and of one more model on what is finished."""
+    """Planning runs of one project: of everything, of nothing, and of one more model on what is finished.
+
+    Attributes:
+        status_s: wall time of `codecap status` on the journals of all its shards.
+    """
 
     dry_run: Run
     no_op: Run
     more: Run
+    status_s: float
 
     @property
     def jobs(self) -> int:
@@ -56,14 +62,15 @@ def measure(systems: int, clips: int) -> dict[str, Any]:
     """Plan a benchmark of this size.
 
     Returns:
-        `jobs` and `one_more_model_jobs`, and for each run the CPU seconds and the peak resident memory in MB of its process.
+        `jobs` and `one_more_model_jobs`, for each run the CPU seconds and the peak resident memory in MB of its process, and the
+        wall time of `codecap status` then.
     """
     with tempfile.TemporaryDirectory(prefix="codecap-bench-") as folder:
         found = planning(lay(Path(folder), systems=systems, clips=clips, buckets=BUCKETS))
     told: dict[str, Any] = {"systems": systems, "clips": clips, "jobs": found.jobs, "one_more_model_jobs": found.more_jobs}
     for name, planned in (("dry_run", found.dry_run), ("noop", found.no_op), ("one_more_model", found.more)):
         told |= {f"{name}_cpu_s": round(planned.cpu_s, 2), f"{name}_rss_mb": round(planned.main_rss_mb)}
-    return told
+    return told | {"status_s": round(found.status_s, 2)}
 
 
 def planning(project: Path) -> Planning:
@@ -75,8 +82,9 @@ def planning(project: Path) -> Planning:
     dry_run = run(project, *DRY)
     _finish(project)
     no_op = nothing_left(project)
+    status_s = codecap_s(project, "status")
     add_system(project)
-    return Planning(dry_run, no_op, run(project, *DRY))
+    return Planning(dry_run, no_op, run(project, *DRY), status_s)
 
 
 def nothing_left(project: Path) -> Run:
@@ -89,6 +97,20 @@ def nothing_left(project: Path) -> Run:
     if "Nothing to be done" not in made.told:
         raise RuntimeError(f"there was something left to do:\n{made.told[-4000:]}")
     return made
+
+
+def codecap_s(project: Path, *arguments: str) -> float:
+    """Run a `codecap` command in a project; wall time in seconds.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    command = [sys.executable, "-m", "codecap", *arguments, "--config", "config/config.yaml"]
+    started = time.monotonic()
+    ended = subprocess.run(command, cwd=project, env=environment(project), capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise RuntimeError(f"codecap {' '.join(arguments)} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+    return time.monotonic() - started
 
 
 def jobs_of(made: Run) -> int:

@@ -94,6 +94,7 @@ class Watch:
         except slurm.SlurmError:
             return
         if len(nodes - failed) < len(nodes) / 2:
+            self._tell(f"{', '.join(sorted(failed & nodes))} failed, and few other nodes are there: jobs wait until it is back")
             failed -= nodes
 
     async def check_active_jobs(self, active_jobs: list[Submitted]) -> AsyncIterator[Submitted]:

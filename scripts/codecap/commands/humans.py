@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from codecap import config as configuration
-from codecap import job
+from codecap import job, store
 
 app = typer.Typer(no_args_is_help=True, help="Have people score what judges score.")
 Config = Annotated[
@@ -41,7 +41,9 @@ def sheet(
     from codecap.humans.sheet import make_sheet
 
     with job.running():
-        material = read_material(configuration.load(*config))
+        settings = configuration.load(*config)
+        store.use(settings["store"])
+        material = read_material(settings)
         key = out.with_name(f"{out.name}.key.json") if key is None else key
         chosen = choose_systems(material, systems.split(",") if systems else None)
         seed = secrets.randbits(63) if seed is None else seed

@@ -105,6 +105,8 @@ class Lease:
         told = {"token": self.token, **vars(this_process())}
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         try:
+            with contextlib.suppress(PermissionError):  # a filesystem without permissions
+                os.fchmod(descriptor, 0o644)  # others of the group must see who it is
             os.write(descriptor, json.dumps(told).encode())
         except BaseException:
             path.unlink(missing_ok=True)

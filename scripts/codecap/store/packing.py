@@ -147,7 +147,7 @@ def _pack_bucket(
 
 
 def _is_whole(known: packs.Packs, item: folders.Loose) -> bool:
-    """Whether an item that is loose is packed too, as a whole: a packer was killed, or two have made it and the packed one is first."""
+    """Whether a loose item is packed too, as a whole: a packer was killed, or two have made it, and the packed one is first."""
     told = known.read(item.member)
     if told is None:
         return False

@@ -49,7 +49,8 @@ def make_folder(folder: Path) -> None:
     for made in reversed(missing):
         with contextlib.suppress(FileExistsError):
             made.mkdir()
-            made.chmod(0o2775)
+            with contextlib.suppress(PermissionError):
+                made.chmod(0o2775)
 
 
 def seal(draft: Path) -> tuple[int, str]:
@@ -62,7 +63,8 @@ def seal(draft: Path) -> tuple[int, str]:
         told = os.fstat(file.fileno())
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if told.st_mode & 0o777 == DRAFT_MODE:
-        draft.chmod(file_mode())
+        with contextlib.suppress(PermissionError):  # a filesystem without permissions
+            draft.chmod(file_mode())
     return told.st_size, digest
 
 

@@ -5,7 +5,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-CPUS = 6  # of each node, more than this machine may have: a job mostly waits for others
+CPUS = 12  # of each node, more than this machine may have: who submits jobs says how many run at once
 MEMORY_MB = 64_000  # likewise
 GPUS = 2
 NODES = {"n1": ("cpu", "network"), "n2": ("gpu",)}  # and the partitions that each serves
