@@ -18,9 +18,13 @@ def say(words):
 def tell_aftermath(log):
     """Why what did not finish did not; nothing where all did."""
     scheduler = workflow.scheduler
+    ended = set(scheduler.failed)
+    if workflow.executor_plugin.name == "local":
+        # at Ctrl-C, Snakemake waits for its jobs and does not look at how they ended
+        ended |= {*scheduler.running} - {*scheduler._tofinish}
     failed = [
         aftermath.Failed.of(job.rule.name, job.wildcards, workflow.dag.jobid(job), next(iter(job.log), ""))
-        for job in scheduler.failed
+        for job in ended
     ]
     run = aftermath.Run(
         name=this_run(),

@@ -15,7 +15,7 @@ def generate_captions(shard: job.Shard, *, config: dict, bucket: str, system: st
     rows = list(shard.counted(rows, f"captions of {system}", len(clips)))
     write_rows(captions, Caption, rows)
     failed = [(row.clip_id, row.detail) for row in rows if row.outcome is Outcome.INFRA_ERROR]
-    shard.settle(f"captions of {system}", failed)
+    shard.settle(f"captions of {system}", failed, files=[path for row in rows for path in (row.html, row.text, row.mp4)])
 
 
 if "snakemake" in globals():

@@ -9,6 +9,7 @@ from codecap.records import Ingested, Original, read_rows, write_rows
 
 def ingest_originals(shard: job.Shard, *, config: dict, settings: dict, code: str, originals: Path, clips: Path) -> None:
     rows = list(read_rows(originals, Original))
+    shard.reads(row.path for row in rows)
     made = ingest_shard(rows, settings, code, bulk=Path(config["store"]["bulk"]))
     ingested = list(shard.counted(made, "clips", len(rows)))
     write_rows(clips, Ingested, ingested)

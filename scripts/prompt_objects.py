@@ -14,8 +14,10 @@ def prompt_objects(
 ) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     durable = Path(config["store"]["durable"])
+    rendered = list(read_rows(renders, Render))
+    shard.reads(row.mp4 for row in rendered)
     rows = prompt_shard(
-        read_rows(renders, Render),
+        rendered,
         clips,
         {row.clip_id: row for row in read_rows(annotations, Annotation)},
         Choice(**params["prompter"]),

@@ -11,8 +11,10 @@ def render_captions(
     shard: job.Shard, *, config: dict, bucket: str, system: str, params: dict, threads: int, captions: Path, renders: Path
 ) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
+    captioned = list(read_rows(captions, Caption))
+    shard.reads(path for row in captioned for path in (row.html, row.mp4))
     rows = render_shard(
-        read_rows(captions, Caption),
+        captioned,
         clips,
         settings=params["settings"],
         code=params["code"],

@@ -12,13 +12,17 @@ from codecap.score.engine.lane import Lane, Reference, score_clips
 def score_renders(shard: job.Shard, *, config: dict, bucket: str, system: str, params: dict, inputs: dict, scores: Path) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
     store = {root: Path(config["store"][root]) for root in ("durable", "bulk")}
+    rendered = list(read_rows(inputs["renders"], Render))
+    tracks = {row.clip_id: row for row in read_rows(inputs["tracks"], ObjectTracks)} if inputs.get("tracks") else {}
+    pages = {row.clip_id: row.html for row in read_rows(inputs["captions"], Caption)}
+    shard.reads([*(row.mp4 for row in rendered), *(row.masks for row in tracks.values()), *pages.values()])
     scored = score_clips(
-        renders=read_rows(inputs["renders"], Render),
+        renders=rendered,
         clips=clips,
         references={row.clip_id: row for row in read_rows(inputs["references"], Reference)},
         annotations={row.clip_id: row for row in read_rows(inputs["annotations"], Annotation)},
-        tracks={row.clip_id: row for row in read_rows(inputs["tracks"], ObjectTracks)} if inputs.get("tracks") else {},
-        pages={row.clip_id: row.html for row in read_rows(inputs["captions"], Caption)},
+        tracks=tracks,
+        pages=pages,
         lane=Lane(
             [Choice(**metric) for metric in params["metrics"]],
             Choice(**params["shots"]),
@@ -30,7 +34,7 @@ def score_renders(shard: job.Shard, *, config: dict, bucket: str, system: str, p
         of_clips = shard.counted(scored, f"scores of {system}", len(clips), usd=lambda: exchange.paid_usd)
         rows = [row for of_clip in of_clips for row in of_clip]
     write_rows(scores, Score, rows)
-    shard.settle(f"scores of {system}", [(f"{row.metric}, {row.clip_id}", row.detail) for row in rows if row.retry])
+    shard.settle(f"scores of {system}", [(row.clip_id, row.detail, row.metric) for row in rows if row.retry])
 
 
 if "snakemake" in globals():

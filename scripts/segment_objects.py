@@ -12,9 +12,11 @@ def segment_objects(
     shard: job.Shard, *, config: dict, bucket: str, system: str, params: dict, renders: Path, prompts: Path, tracks: Path
 ) -> None:
     clips = {clip.clip_id: clip for clip in plan.shard_clips(config, bucket)}
+    rendered = {render.clip_id: render for render in read_rows(renders, Render)}
+    shard.reads(row.mp4 for row in rendered.values())
     found = segment_shard(
         read_rows(prompts, ObjectPrompts),
-        {render.clip_id: render for render in read_rows(renders, Render)},
+        rendered,
         clips,
         Choice(**params["segmenter"]),
         bulk=Path(config["store"]["bulk"]),

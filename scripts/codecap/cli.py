@@ -240,13 +240,13 @@ def doctor(
 @app.command()
 def show(
     clip: Annotated[str, typer.Argument(help="Clip id.")],
-    config: Config = EMBEDDED,
+    config: store_commands.Config = None,
 ) -> None:
     """Say where everything about a clip lies: video, annotation, captions, renders, scores."""
     from codecap.show import places
 
     with job.running():
-        for what, place in places(configuration.load(*config), clip):
+        for what, place in places(store_commands.settings_of(config), clip):
             typer.echo(f"{what:28} {place}")
 
 

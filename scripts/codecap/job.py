@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import dataclasses
+import errno
 import logging
 import os
 import re
@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 from codecap import stopping, store, weights
 from codecap.deadline import work_s
 from codecap.errors import UserError
-from codecap.shards import SHARDS, Journals, Mark, this_run
+from codecap.shards import RESULTS, SHARDS, Journals, Mark, in_general, this_run
 from codecap.store import StoreError, explained
 
 LOG = logging.getLogger("codecap")
@@ -34,6 +34,8 @@ REASON_LENGTH = 300
 DETAIL_LENGTH, TRACE_LENGTH = 2000, 8000
 PASSING = (OSError, MemoryError, ImportError, EOFError, subprocess.SubprocessError)  # another node may fare better
 OF_THE_NODE = re.compile(r"CUDA|cuDNN|cuBLAS|NVML|allocate memory|start new thread", re.IGNORECASE)  # in a RuntimeError
+GONE = "which rows of a stage before name, is gone (purged, or the store has moved)"
+CURE_OF_GONE = "run again: what made it is planned anew, and takes what it can from the store; if it is told again, add --forceall"
 
 T = TypeVar("T")
 
@@ -123,7 +125,8 @@ def shard(
     store.use(config["store"])
     stop_before_s = (config.get("cluster") or {}).get("stop_before_s", 0)
     with running(log[0], network):
-        mine = Shard(Journals(SHARDS), name, params.get("this_try", 0), attempt, str(log[0]), Path(config["store"]["bulk"]))
+        roots = [Path(config["store"][root]) for root in ("durable", "bulk")]
+        mine = Shard(Journals(SHARDS), name, params.get("this_try", 0), attempt, str(log[0]), roots)
         mine.must_not_have_failed()
         _work_in_scratch()
         grace_s = max(stop_before_s - END_S, stop_before_s / 2)
@@ -154,11 +157,11 @@ class Shard:
 
     Args:
         this_try, attempt, log: see `Mark`.
-        bulk: root of the store that may be purged.
+        roots: of the store.
     """
 
-    def __init__(self, journals: Journals, name: str, this_try: int, attempt: int, log: str, bulk: Path) -> None:
-        self._journals, self._bulk = journals, bulk
+    def __init__(self, journals: Journals, name: str, this_try: int, attempt: int, log: str, roots: Sequence[Path]) -> None:
+        self._journals, self._roots = journals, roots
         self._before = journals.read(name)
         self._lock = threading.Lock()
         self._mark = Mark(
@@ -175,6 +178,7 @@ class Shard:
             log=log,
         )
         self._what = ""
+        self._read: list[Path] = []
 
     def must_not_have_failed(self) -> None:
         """End at once where an attempt of this run has failed for good."""
@@ -202,6 +206,10 @@ class Shard:
             raise SystemExit(stopping.STATUS) from None
         elif isinstance(error, KeyboardInterrupt):
             self._try_to_write(state="stopped", ended=_now(), detail="interrupted")
+        elif isinstance(error, FileNotFoundError) and (lost := self._lost()):
+            gone = StoreError(errno.ENOENT, lost)
+            self._fail(gone, cause=f"a file of the store, {GONE}: {CURE_OF_GONE}")
+            raise gone from error
         elif isinstance(error, Exception):
             self._fail(error)
 
@@ -241,18 +249,48 @@ class Shard:
 
         return counted(until_stopped(), what, total)
 
-    def settle(self, what: str, failed: Iterable[tuple[str, str]] = (), files: Iterable[Path | None] = ()) -> None:
+    def reads(self, files: Iterable[Path | None]) -> None:
+        """Name files that rows of stages before name: where something fails and one of them is gone, that is told."""
+        self._read = [path for path in files if path is not None]
+
+    def settle(self, what: str, failed: Iterable[tuple[str, ...]] = (), files: Iterable[Path | None] = ()) -> None:
         """Say how the rows have come out.
 
         Args:
-            failed: those that failed by our fault: which, and why. The shard is tried again at the next run.
-            files: that the rows name; where one under `store.bulk` is gone, the shard is made again at the next run.
+            failed: those that failed by our fault: of which clip, why, and which row it was where a clip has several. The shard is
+                tried again at the next run.
+            files: that the rows name; where one of the store is gone, the shard is made again at the next run.
         """
         failed = list(failed)
-        reasons = collections.Counter(reason[:REASON_LENGTH] for _, reason in failed)
-        held = [path.relative_to(self._bulk).as_posix() for path in files if path is not None and path.is_relative_to(self._bulk)]
-        unfinished = tell_unfinished(what, [f"{which}: {reason}" for which, reason in failed])
-        self._set(unfinished=unfinished, failures=dict(reasons.most_common(MOST_REASONS)), files=tuple(held))
+        clips: dict[str, set[str]] = {}
+        for clip_id, reason, *_ in failed:
+            clips.setdefault(self._in_general(reason, clip_id)[:REASON_LENGTH], set()).add(clip_id)
+        most = sorted(clips, key=lambda reason: -len(clips[reason]))[:MOST_REASONS]
+        unfinished = tell_unfinished(what, [f"{', '.join([*row, clip_id])}: {reason}" for clip_id, reason, *row in failed])
+        lost = self._lost() if failed else ""
+        if lost:
+            LOG.error(lost)
+            print(f"codecap: {lost}", file=sys.stderr)
+        held = tuple(path.as_posix() for path in files if path is not None and self._is_of_store(path))
+        self._set(
+            unfinished=unfinished,
+            detail=lost,
+            cause=CURE_OF_GONE if lost else "",
+            failures={reason: len(clips[reason]) for reason in most},
+            files=held,
+        )
+
+    def _is_of_store(self, path: Path) -> bool:
+        return any(path.is_relative_to(root) for root in self._roots)
+
+    def _lost(self) -> str:
+        """What to do where files that it reads are gone; "" where all are there."""
+        gone = [path for path in self._read if not store.there(path)]
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        return f"{gone[0]}{more}, {GONE}: {CURE_OF_GONE}" if gone else ""
+
+    def _in_general(self, words: str, *names: str) -> str:
+        return in_general(words, names, [*self._roots, RESULTS])
 
     def was_ended(self) -> None:
         """Say that it was stopped before its end."""
@@ -267,11 +305,14 @@ class Shard:
         print(f"codecap: {told}", file=sys.stderr)
         self._try_to_write(state="stopped", ended=_now(), detail=told)
 
-    def _fail(self, error: Exception) -> None:
-        detail = in_words(error) or f"stopped by a programming error: {type(error).__name__}: {error}"
+    def _fail(self, error: Exception, cause: str = "") -> None:
+        words = in_words(error)
+        detail = words or f"stopped by a programming error: {type(error).__name__}: {error}"
         told = {"detail": detail[:DETAIL_LENGTH], "for_good": _is_for_good(error)}
-        if in_words(error) is None:
+        if words is None:
             told["trace"] = "".join(traceback.format_exception(error))[-TRACE_LENGTH:]
+        elif isinstance(error, OSError):
+            told["cause"] = cause or self._in_general(detail)[:DETAIL_LENGTH]
         self._try_to_write(state="failed", ended=_now(), **told)
 
     def _set(self, **told: Any) -> None:

@@ -17,7 +17,9 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable
+import re
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,6 +33,7 @@ LOG = logging.getLogger("codecap")
 
 RESULTS = Path("results")
 SHARDS = RESULTS / "shards"
+BEGUN_ANEW = "begun-anew"  # among the journals: when they were, after all had been deleted, in Unix seconds
 LOCK = RESULTS / ".lock"  # held by the run that works in this folder, see `plan.hold`
 
 State = Literal["running", "finished", "stopped", "failed"]
@@ -56,10 +59,12 @@ class Mark:
         slurm_job: id of the SLURM job that it ran in, "" without one.
         host, pid: where it ran.
         log: its log file.
-        detail: in words, why it was stopped or failed.
+        detail: in words, why it was stopped or failed, or why rows of a finished shard did where a file that it reads is gone.
+        cause: of a shard that the disk ended, the words that are the same for all which met it; of a finished one, what to do.
         trace: where in the code, where a programming error ended it.
-        failures: of a finished shard, how many rows failed by our fault, by reason.
-        files: of a finished shard, the files that its rows name, as paths under the configuration's `store.bulk`.
+        failures: of a finished shard, of how many clips rows failed by our fault, by reason, see `in_general`.
+        files: of a finished shard, the files of the store that its rows name, as these name them: whoever reads the rows opens
+            these very paths, wherever the configuration has the store now.
     """
 
     shard: str
@@ -81,6 +86,7 @@ class Mark:
     pid: int = 0
     log: str = ""
     detail: str = ""
+    cause: str = ""
     trace: str = ""
     failures: dict[str, int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -105,7 +111,7 @@ class Journals:
 
     Args:
         folder: where they lie, `SHARDS` below a run's folder.
-        bulk: root of the store that may be purged; None: `next_try` does not look at files.
+        bulk: the configuration's `store.bulk`, from which journals of earlier versions name files; None: files are not looked at.
         is_there: whether a file of the store is there, given as path.
     """
 
@@ -136,17 +142,37 @@ class Journals:
     def next_try(self, name: str) -> int:
         """Number of the try that is planned next, the same as long as this object lives.
 
-        0 for a shard that has no journal; the next number where rows failed by our fault or files are gone; else that of the last
-        try, which Snakemake runs again where it did not end well.
+        `first_try` for a shard that has no journal; the next number where rows failed by our fault or files are gone; else that of
+        the last try, which Snakemake runs again where it did not end well.
         """
         if name not in self._tries:
             mark = self.read(name)
-            self._tries[name] = 0 if mark is None else mark.this_try + self._must_be_again(mark)
+            self._tries[name] = self.first_try if mark is None else mark.this_try + self._must_be_again(mark)
         return self._tries[name]
 
+    @functools.cached_property
+    def first_try(self) -> int:
+        """Number of a shard's first try: 0, or one that none had before, where all journals were deleted and results are there.
+
+        Nobody knows then which files of the store the rows name. So each shard runs once more: it takes its items from the store,
+        and writes its journal. Where single journals were deleted, their shards do not run before something else asks for it.
+        """
+        begun = self.folder / BEGUN_ANEW
+        try:
+            if not self.folder.exists() and any(self.folder.parent.glob("[0-9]_*/**/*.jsonl")):
+                write_whole(begun, [f"{int(time.time())}\n"])
+            return int(begun.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return 0
+        except (ValueError, OSError) as error:
+            self._tell_once(begun, error)
+            return 0
+
     def are_gone(self, mark: Mark) -> bool:
-        """Whether a file that a shard's rows name is no more in the store."""
-        return self.bulk is not None and any(not self._is_there(self.bulk / name) for name in mark.files)
+        """Whether a file that a shard's rows name is no more where they say: purged, or the store has moved."""
+        return self.bulk is not None and not all(
+            self._is_there(Path(name)) or self._is_there(self.bulk / name) for name in mark.files
+        )
 
     def write(self, name: str, mark: Mark) -> None:
         """Put a journal there, whole."""
@@ -185,6 +211,27 @@ def this_run(lock: Path = LOCK) -> str:
             return hashlib.sha256(told.encode()).hexdigest()[:12]
     except FileNotFoundError:
         return ""
+
+
+def in_general(words: str, names: Iterable[str] = (), folders: Iterable[Path] = ()) -> str:
+    """Without what is one shard's or one clip's own, so that those of one cause are told together.
+
+    Args:
+        names: of systems and clips.
+        folders: in which places differ.
+
+    >>> in_general("captions of still: stopped after 12 of 32: time limit near", ["still"])
+    'captions: stopped: time limit near'
+    >>> in_general("store/bulk/render/still/_0/A_001.5f.mp4: no space left", folders=[Path("store/bulk")])
+    'store/bulk/…: no space left'
+    """
+    for folder in folders:
+        for place in {str(folder.absolute()), str(folder)}:
+            words = re.sub(rf"(?<![^\s'\"(=]){re.escape(place)}/[^\s:;,'\")]+", lambda _, told=folder: f"{told}/…", words)
+    words = re.sub(r" after \d+ of \d+( clips)?", "", words)
+    for name in names:
+        words = re.sub(rf"( (of|by) {re.escape(name)}\b)|(?<!\w){re.escape(name)}(: | |$)", "", words)
+    return words
 
 
 @functools.cache

@@ -20,7 +20,13 @@ TERM_GRACE_S = 20.0  # SLURM kills 30 s after its SIGTERM
 CLEAN_UP_S = 5.0  # for what is under way to be thrown away
 SAME_S = 0.5  # one signal may come twice: to the group and to the process
 AT_ONCE_S = 0.5  # a signal to a whole job comes to its processes one after another
-SIGNALS = {signal.SIGUSR1: "time limit near", signal.SIGTERM: "asked to end (SIGTERM)", signal.SIGHUP: "the terminal was closed"}
+SIGNALS = {
+    signal.SIGUSR1: "time limit near",
+    signal.SIGTERM: "asked to end (SIGTERM)",
+    signal.SIGINT: "interrupted (Ctrl-C)",
+    signal.SIGHUP: "the terminal was closed",
+}
+INSISTING = (signal.SIGTERM, signal.SIGINT)  # whoever sends one a second time does not want to wait
 
 
 class Stopped(BaseException):
@@ -88,9 +94,10 @@ def forget() -> None:
 def watched(deadline_s: float | None, grace_s: float, last_words: Callable[[], None]) -> Iterator[None]:
     """Have signals and a deadline set the flag while the block runs; what is not over after the grace time is broken off.
 
-    SIGUSR1 and the deadline give `grace_s`, SIGTERM and SIGHUP `TERM_GRACE_S`. A second SIGTERM breaks off at once. In the main
+    SIGUSR1 and the deadline give `grace_s`, the others `TERM_GRACE_S`. A second SIGTERM or SIGINT breaks off at once. In the main
     thread that is the exception `Stopped`; where it does not end the process within `CLEAN_UP_S`, the process is ended. In another
-    thread than the main one nothing is watched: the flag is looked at all the same.
+    thread than the main one nothing is watched: the flag is looked at all the same. SIGINT stays ignored where it is, as in a
+    command that a script has put into the background: the rest of the run goes on there too.
 
     Args:
         deadline_s: seconds from now; None for none.
@@ -116,13 +123,14 @@ class _Watch:
         self._grace_s, self._last_words = grace_s, last_words
         self._ends_at: float | None = None  # what is under way is broken off then
         self._gone_by: float | None = None  # and the process ended then
-        self._terminated_at: float | None = None
+        self._insisted_at: float | None = None
         self._raised = self._left = False
         self._main = threading.main_thread().ident
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         self._wakeup_before = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        self._handlers_before = {number: signal.signal(number, self._in_main_thread) for number in SIGNALS}
+        heard = [number for number in SIGNALS if (number, signal.getsignal(number)) != (signal.SIGINT, signal.SIG_IGN)]
+        self._handlers_before = {number: signal.signal(number, self._in_main_thread) for number in heard}
         _ours.append(self._write)
         self._thread = threading.Thread(target=self._keep_watch, name="stopping", daemon=True)
         self._thread.start()
@@ -164,10 +172,10 @@ class _Watch:
         ask(SIGNALS[signal.Signals(number)], reached_others=True)
         now = time.monotonic()
         self._end_by(now + (self._grace_s if number == signal.SIGUSR1 else TERM_GRACE_S))
-        if number == signal.SIGTERM:
-            if self._terminated_at is not None and now - self._terminated_at > SAME_S:
+        if number in INSISTING:
+            if self._insisted_at is not None and now - self._insisted_at > SAME_S:
                 self._end_by(now)
-            self._terminated_at = self._terminated_at or now
+            self._insisted_at = self._insisted_at or now
 
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()

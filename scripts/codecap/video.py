@@ -7,6 +7,7 @@ A render may be written on the same clock in another codec of `CODECS`, whose co
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -187,6 +188,7 @@ class CanonicalWriter:
 
     The file appears under its name whole or not at all: it is written beside it under a name of its own and renamed by `close`.
     One encoder thread and bit-exact muxing: the same frames give the same bytes on every machine with the same packages.
+    Once the disk has failed, every further call raises that first error again: nothing more goes to the encoder.
 
     Args:
         codec: one of `CODECS`.
@@ -205,6 +207,7 @@ class CanonicalWriter:
         self.width_px, self.height_px = width_px + width_px % 2, height_px + height_px % 2
         self.frames = 0
         self._last: av.VideoFrame | None = None  # the frame added last, as the encoder takes it
+        self._failed: OSError | None = None
         self._reformatter = VideoReformatter()
         self._draft = draft_beside(self.mp4)
         try:
@@ -232,6 +235,7 @@ class CanonicalWriter:
 
     def add(self, rgb: np.ndarray) -> None:
         """Append one frame, uint8 RGB `(height, width, 3)`."""
+        self._must_not_have_failed()
         rgb = pad_to_even(rgb)
         if rgb.shape != (self.height_px, self.width_px, 3):
             raise ValueError(f"{self.mp4}: frame of shape {rgb.shape} in a {self.width_px}x{self.height_px} video")
@@ -254,13 +258,12 @@ class CanonicalWriter:
 
     def repeat(self) -> None:
         """Append the frame that was added last once more, without converting it again."""
+        self._must_not_have_failed()
         if self._last is None:
             raise ValueError(f"{self.mp4}: there is no frame yet that could be repeated")
         self._last.pts, self._last.time_base = self.frames, Fraction(1, FPS)
-        try:
+        with self._disk_failures():
             self._container.mux(self._stream.encode(self._last))
-        except OSError as error:
-            raise unwritable(self.mp4, error) from error
         self.frames += 1
 
     def close(self) -> None:
@@ -271,13 +274,13 @@ class CanonicalWriter:
             OSError: as above.
         """
         try:
+            self._must_not_have_failed()
             if not self.frames:
                 raise ValueError(f"{self.mp4}: a clip has at least one frame, none was added")
-            self._container.mux(self._stream.encode(None))
-            self._container.close()
-            put_in_place(self._draft, self.mp4)
-        except OSError as error:
-            raise unwritable(self.mp4, error) from error
+            with self._disk_failures():
+                self._container.mux(self._stream.encode(None))
+                self._container.close()
+                put_in_place(self._draft, self.mp4)
         finally:
             self.discard()
 
@@ -289,6 +292,19 @@ class CanonicalWriter:
             pass  # a full disk shows here once more; the draft goes anyway
         finally:
             self._draft.unlink(missing_ok=True)
+
+    def _must_not_have_failed(self) -> None:
+        if self._failed is not None:
+            raise self._failed
+
+    @contextlib.contextmanager
+    def _disk_failures(self) -> Iterator[None]:
+        """The encoder has taken a frame whose packets are lost: another one of the same number crashes the process."""
+        try:
+            yield
+        except OSError as error:
+            self._failed = unwritable(self.mp4, error)
+            raise self._failed from error
 
     def __enter__(self) -> CanonicalWriter:
         return self

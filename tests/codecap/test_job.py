@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -44,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def shard(attempt=1, this_try=0, runtime=60, stop_before_s=120):
-    config = {"store": {"bulk": "store/bulk"}, "cluster": {"stop_before_s": stop_before_s}}
+    config = {"store": {"durable": "store/durable", "bulk": "store/bulk"}, "cluster": {"stop_before_s": stop_before_s}}
     resources = {"attempt": attempt, "runtime": runtime}
     return job.shard("render_captions", ["a", "00"], ["log"], resources, {"this_try": this_try}, config)
 
@@ -61,13 +62,12 @@ def test_from_start_to_end(folder, monkeypatch):
         assert (begun.pid, begun.log, begun.ended, begun.run) == (os.getpid(), "log", 0, shards.this_run())
         assert abs(begun.started - time.time()) < 5
         assert list(mine.counted(iter("abc"), "renders", 3)) == ["a", "b", "c"]
-        bulk = folder / "store" / "bulk"
         assert mark().total == 3
-        relative = bulk.relative_to(folder)
-        mine.settle("renders", files=[relative / "render" / "x.mp4", None, folder / "elsewhere.mp4"])
+        named = [Path("store/bulk/render/x.mp4"), None, Path("store/durable/generate/x.html"), folder / "elsewhere.mp4"]
+        mine.settle("renders", files=named)
     ended = mark()
     assert (ended.state, ended.done, ended.total, ended.unfinished) == ("finished", 3, 3, False)
-    assert ended.files == ("render/x.mp4",)
+    assert ended.files == ("store/bulk/render/x.mp4", "store/durable/generate/x.html")  # as rows name them
     assert ended.ended >= ended.started
 
 
@@ -79,6 +79,48 @@ def test_failures_of_ours_are_told_and_counted(capsys):
     told = capsys.readouterr().err
     assert told == "codecap: renders of a: tried again at the next run: A_000: disk (and 3 more)\n"
     assert Journals(shards.SHARDS).next_try(NAME) == 1
+
+
+def test_failures_count_clips_and_are_told_without_what_is_one_clips_own():
+    with shard() as mine:
+        rows = [
+            (clip, f"store/bulk/render/a/_0/{clip}.k.mp4: cannot be read", metric) for clip in ("A_1", "B_2") for metric in "xy"
+        ]
+        mine.settle("scores of a", rows)
+    assert mark().failures == {"store/bulk/…: cannot be read": 2}
+
+
+def test_a_file_that_is_gone_is_told_with_the_way_out(folder, capsys):
+    """In rows that fail, and where the job ends of it; not where nothing needs it."""
+    there, gone = folder / "there.mp4", Path("old/bulk/render/a/_0/A_1.k.mp4")
+    there.write_text("video")
+    way_out = f"{gone}, which rows of a stage before name, is gone (purged, or the store has moved): run again: what made it is "
+    with shard() as mine:
+        mine.reads([there, None, gone])
+        mine.settle("scores of a", [("A_1", "not reached")])
+    assert way_out in capsys.readouterr().err and mark().detail.startswith(way_out)
+    assert mark().cause.startswith("run again: what made it is planned anew")
+    with shard() as mine:
+        mine.reads([there, gone])
+        mine.settle("scores of a")
+    assert (mark().detail, capsys.readouterr().err) == ("", "")
+    with pytest.raises(SystemExit), shard() as mine:
+        mine.reads([there, gone])
+        gone.read_bytes()
+    assert f"codecap: {way_out}" in capsys.readouterr().err and mark().detail.startswith(way_out)
+    assert (mark().state, mark().for_good) == ("failed", False)
+    with pytest.raises(SystemExit), shard() as mine:
+        mine.reads([there])
+        gone.read_bytes()
+    assert mark().detail == f"{gone}: No such file or directory"
+
+
+@pytest.mark.parametrize("where", ["store/bulk/render/a/_0", "store/bulk/score/x/a/_f/A_1.k.json"])
+def test_what_the_disk_does_has_one_cause_for_a_root_of_the_store(folder, where):
+    for place in (where, folder / where):
+        with pytest.raises(SystemExit), shard():
+            raise OSError(errno.ENOSPC, "No space left on device", str(place))
+        assert mark().cause.startswith("store/bulk/…: no space left on the device") and mark().detail.startswith(str(place))
 
 
 def test_progress_is_told_now_and_then(monkeypatch):
@@ -207,7 +249,7 @@ def test_a_journal_that_cannot_be_written_is_an_error_at_the_start_and_at_a_good
 
 
 def test_rules_without_items_have_a_journal_too():
-    config = {"store": {"bulk": "store/bulk"}}
+    config = {"store": {"durable": "store/durable", "bulk": "store/bulk"}}
     with job.shard("compare_systems", [], ["log"], {}, {}, config):
         pass
     assert Journals(shards.SHARDS).read("compare_systems").state == "finished"

@@ -3,8 +3,10 @@
 import json
 import logging
 import os
+import shutil
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +59,40 @@ def test_planned_again_when_a_file_is_gone(journals, tmp_path):
     assert planned(tmp_path) == 1
 
 
+def test_planned_again_once_when_the_store_has_moved(journals, tmp_path, monkeypatch):
+    """Rows name the old place, and whoever reads them opens what they name."""
+    monkeypatch.chdir(tmp_path)
+    old, new = Path("bulk") / FILES[0], Path("elsewhere") / FILES[0]
+    old.parent.mkdir(parents=True)
+    old.write_text("video")
+    journals.write(NAME, Mark(NAME, state="finished", files=(old.as_posix(),)))
+    assert Journals(journals.folder, Path("bulk")).next_try(NAME) == 0
+    Path("bulk").rename("elsewhere")
+    assert Journals(journals.folder, Path("elsewhere")).next_try(NAME) == 1
+    journals.write(NAME, Mark(NAME, state="finished", this_try=1, files=(new.as_posix(),)))
+    assert Journals(journals.folder, Path("elsewhere")).next_try(NAME) == 1
+
+
+def test_planned_again_once_when_all_journals_were_deleted(journals, tmp_path):
+    """In a folder with results; all processes of a run see the same number, and no two losses have the same."""
+    output = tmp_path / "5_render" / "gpt-5.1" / "00.jsonl"
+    assert planned(tmp_path) == 0 and not journals.folder.exists()
+    output.parent.mkdir(parents=True)
+    assert planned(tmp_path) == 0 and not journals.folder.exists()  # made for a job that has not begun
+    journals.write(NAME, Mark(NAME, state="finished"))
+    output.write_text("{}")
+    assert planned(tmp_path) == 0
+    shutil.rmtree(journals.folder)
+    began = int(time.time())
+    number = planned(tmp_path)
+    assert number >= began
+    assert planned(tmp_path) == number
+    journals.write(NAME, Mark(NAME, state="finished", this_try=number))
+    assert planned(tmp_path) == number
+    journals.write(NAME, Mark(NAME, state="finished", this_try=number, unfinished=True))
+    assert planned(tmp_path) == number + 1
+
+
 def test_a_plan_does_not_change_while_its_jobs_write(journals, tmp_path):
     plan = Journals(tmp_path / "shards")
     assert plan.next_try(NAME) == 0
@@ -86,6 +122,7 @@ def test_all_that_is_written_is_read(journals):
         pid=77,
         log="logs/x.log",
         detail="kein Platz für „mehr“",
+        cause="kein Platz",
         trace="Traceback",
         failures={"no answer": 2},
         files=FILES,

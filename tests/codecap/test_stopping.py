@@ -79,6 +79,7 @@ def told(process: subprocess.Popen[str]) -> tuple[int, str, float]:
     [
         (signal.SIGUSR1, "time limit near"),
         (signal.SIGTERM, "asked to end (SIGTERM)"),
+        (signal.SIGINT, "interrupted (Ctrl-C)"),
         (signal.SIGHUP, "the terminal was closed"),
     ],
 )
@@ -117,16 +118,29 @@ def test_what_cannot_be_broken_off_is_ended_with_a_last_word(start, body, words)
     assert took_s < 10
 
 
-def test_a_second_sigterm_ends_it_at_once(start):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_one_of_those_who_insist_ends_it_at_once(start, number):
     process = start(LONG, term_grace_s=60)
     for _ in range(2):  # the same signal twice: to the group and to the process
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
     time.sleep(stopping.SAME_S + 0.3)
     assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     status, said, took_s = told(process)
     assert (status, "broken off" in said) == (stopping.STATUS, True)
     assert took_s < 3
+
+
+def test_an_interrupt_that_is_ignored_stays_so(start):
+    """As in a command that a script has put into the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = start(ITEMS.replace("items()", "time.sleep(0.8)"))
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    process.send_signal(signal.SIGINT)
+    status, said, _ = told(process)
+    assert (status, said) == (0, "")
 
 
 def test_work_that_is_done_within_the_grace_time_ends_well(start):
@@ -142,13 +156,13 @@ def test_a_forked_child_speaks_for_itself(start):
 
 
 def test_handlers_are_as_before_and_the_next_work_begins_afresh():
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in stopping.SIGNALS}
     with stopping.watched(None, 1.0, lambda: None):
-        assert signal.getsignal(signal.SIGTERM) != before
+        assert not [number for number in stopping.SIGNALS if signal.getsignal(number) == before[number]]
         signal.raise_signal(signal.SIGUSR1)
         with pytest.raises(stopping.Stopped, match="time limit near"):
             stopping.sleep(5)
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert {number: signal.getsignal(number) for number in stopping.SIGNALS} == before
     assert "stopping" not in [thread.name for thread in threading.enumerate()]
     with stopping.watched(None, 1.0, lambda: None):
         assert stopping.reason() is None

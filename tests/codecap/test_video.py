@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -176,3 +179,37 @@ def test_colours_of_a_frame_that_names_none_are_bt709():
     frame.planes[1].update(bytes([102]) * frame.planes[1].buffer_size)
     frame.planes[2].update(bytes([240]) * frame.planes[2].buffer_size)
     assert np.abs(video.to_rgb(frame).astype(int) - [255, 0, 0]).max() <= 2
+
+
+FULL = """
+import sys
+from pathlib import Path
+import numpy as np
+from codecap.video import CanonicalWriter
+rng = np.random.default_rng(0)
+writer = CanonicalWriter(Path(sys.argv[1]), 640, 360)
+for number in range(60):
+    try:
+        writer.add(rng.integers(0, 256, (360, 640, 3), np.uint8))
+    except OSError as error:
+        print(writer.frames, error.errno, error.filename, flush=True)
+for further in (writer.repeat, writer.close, writer.close):
+    try:
+        further()
+    except OSError as error:
+        print(further.__name__, error.errno, flush=True)
+"""
+
+
+def test_a_full_disk_is_the_same_error_ever_after_and_nothing_stays(small_disk):
+    """In a process of its own: an encoder that is given more after a failure crashes it."""
+    path = small_disk / "x.mp4"
+    run = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr[-2000:]
+    *added, repeated, closed, again = run.stdout.splitlines()
+    assert len(set(added)) == 1  # no frame counts once one was lost
+    frames, number, name = added[0].split()
+    assert (int(number), name) == (errno.ENOSPC, str(path))
+    assert len(added) == 60 - int(frames) > 10
+    assert [repeated, closed, again] == [f"{name} {errno.ENOSPC}" for name in ("repeat", "close", "close")]
+    assert list(small_disk.iterdir()) == []

@@ -11,8 +11,13 @@ from running import Workflow
 
 from codecap import store
 from codecap.bench import stand_in_project
+from codecap.bench.stand_ins.requests import Request
 
 CLIPS = 6
+TOO_MUCH = (  # memory for a job that captions, from its third clip on, and not for one that asks for twice as much
+    Request(do="hold", stage="generate", clip="C_*", mb=900),
+    Request(do="sleep", stage="generate", clip="E_*", seconds=4),  # so that SLURM notices, where it looks once a second
+)
 
 
 def lay(folder: Path, server: Loopback) -> StandIns:

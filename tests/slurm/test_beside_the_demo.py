@@ -10,7 +10,7 @@ import signal
 
 import pytest
 from accounting import jobs_of
-from benchmark import CLIPS, came_through, says
+from benchmark import CLIPS, TOO_MUCH, came_through, says
 from on_slurm import TABLES
 
 from codecap.bench.stand_ins.requests import Request
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slurm, pytest.mark.slurm_ci, pytest.mark.usefixtures("
 
 def test_out_of_memory(run, expected, server):
     """Killed at the third clip; the next attempt asks for twice as much and goes on there."""
-    run.ask(Request(do="hold", stage="generate", clip="C_*", mb=900))
+    run.ask(*TOO_MUCH)
     run.finish(TABLES)
     jobs = [job for job in jobs_of(run.folder) if job.rule == "generate_captions"]
     assert [job.state for job in jobs] == ["FAILED", "COMPLETED"]  # only the step of the first is OUT_OF_MEMORY
@@ -30,13 +30,13 @@ def test_out_of_memory(run, expected, server):
 
 def test_the_main_process_is_killed(run, expected, server):
     """It cannot end its jobs; the next run does, and waits for them."""
-    run.ask(Request(do="sleep", stage="render", seconds=3, times=CLIPS))
+    run.ask(Request(do="sleep", stage="prompt", seconds=6, times=CLIPS))
     first = run.begin(TABLES)
-    run.wait_until(lambda: run.finished("render"), first)
+    run.wait_until(lambda: run.finished("prompt"), first)
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
-    assert run.job_of("render_captions")
+    assert run.job_of("prompt_objects")
     says(run.finish(TABLES), "of an earlier run")
-    assert run.states("render_captions") == ["CANCELLED", "COMPLETED"]
+    assert run.states("prompt_objects") == ["CANCELLED", "COMPLETED"]
     came_through(run, expected, server)
     assert "Nothing to be done" in run.finish(TABLES)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from accounting import in_queue, jobs_of
-from benchmark import CLIPS, came_through, says
+from benchmark import CLIPS, TOO_MUCH, came_through, says
 from on_slurm import TABLES
 
 from codecap.bench.stand_ins.requests import Request
@@ -38,7 +38,7 @@ def test_where_jobs_run(run, expected, server):
 
 def test_memory_that_does_not_suffice(run, expected, server):
     """Without a retry the run ends, and says what died, where, why, and which setting to raise; the next one asks for more."""
-    run.ask(Request(do="hold", stage="generate", clip="C_*", mb=900))
+    run.ask(*TOO_MUCH)
     status, told = run.run(TABLES, "--retries", "0")
     assert status != 0
     says(told, "out of memory", "generate_captions", "system_00", "cluster.memory_factor", "logs/")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from loopback import Loopback
 
 from codecap.bench import stand_in_project
@@ -154,15 +156,17 @@ def test_a_second_sigterm_ends_it_at_once_and_stores_nothing_of_what_was_under_w
     assert not list((run.project / "store").rglob("*.draft*"))
 
 
-def test_a_run_on_this_machine_that_is_asked_to_end(run):
+@pytest.mark.parametrize(("number", "why"), [(signal.SIGTERM, "asked to end (SIGTERM)"), (signal.SIGINT, "interrupted (Ctrl-C)")])
+def test_a_run_on_this_machine_that_is_asked_to_end(run, number, why):
     """As a terminal or a service manager does it: the signal goes to the whole group."""
     ask(run.project, Request("sleep", stage="generate", seconds=1.0))
     process = run.start(CAPTIONS, *MAIN, "--retries", "3")
     run.wait_for(1, process)
-    os.killpg(process.pid, signal.SIGTERM)
-    status, told = ended(process)
+    os.killpg(process.pid, number)
+    status, told = ended(process, within_s=20)
     assert status != 0
-    assert told.count("codecap: captions of system_00: stopped cleanly after ") == 1  # not begun again
+    assert told.count("codecap: captions of system_00: stopped cleanly after ") == 1, told  # not begun again
+    assert (run.mark().state, why in run.mark().detail, "Traceback" in told) == ("stopped", True, False)
     ask(run.project)
     run.finish(CAPTIONS, *MAIN)
     assert run.made("generate") == Counter(dict.fromkeys(run.made("generate"), 1))
@@ -196,6 +200,28 @@ def test_what_was_purged_is_found_and_made_again(run):
     assert run.mark("render_captions/system_00/00").this_try == 1
     assert "Nothing to be done" in run.finish(RENDERS, *MAIN)
     assert set(run.made("generate").values()) == {1}
+
+
+def test_a_store_that_moved_and_journals_that_are_gone_cost_no_item(run):
+    """Rows that name the old place are written anew from the store; a purge is found without journals too."""
+    run.finish(RENDERS, *MAIN)
+    (run.project / "store").rename(run.project / "moved")
+    config = run.project / "config" / "config.yaml"
+    told = yaml.safe_load(config.read_text())
+    told["store"] |= {"durable": "moved/durable", "bulk": "moved/bulk"}
+    config.write_text(yaml.safe_dump(told))
+    run.finish(PROMPTS, *MAIN)
+    assert {row.status for row in read_rows(run.project / PROMPTS, ObjectPrompts)} == {"ok"}
+    assert all(row.html.is_relative_to("moved/durable") for row in read_rows(run.project / CAPTIONS, Caption))
+    rows = list(read_rows(run.project / RENDERS, Render))
+    assert all(row.mp4.is_relative_to("moved/bulk") for row in rows)
+    assert [set(run.made(stage).values()) for stage in ("generate", "render", "prompt")] == [{1}] * 3
+    shutil.rmtree(run.project / SHARDS)
+    (run.project / rows[2].mp4).unlink()
+    run.finish(PROMPTS, *MAIN)
+    assert run.made("render") == Counter({row.clip_id: 2 if row is rows[2] else 1 for row in rows})
+    assert [set(run.made(stage).values()) for stage in ("generate", "prompt")] == [{1}] * 2
+    assert "Nothing to be done" in run.finish(PROMPTS, *MAIN)
 
 
 def test_a_failure_of_ours_is_tried_at_the_next_run_until_it_comes_through(run):

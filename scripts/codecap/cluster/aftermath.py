@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codecap.cluster import fates
 from codecap.cluster.fates import Cause, Fate
-from codecap.shards import Journals, Mark
+from codecap.shards import Journals, Mark, in_general
 
 _TRIES = re.compile(  # in Snakemake's log, in the order in which they were made
     r"Job (?P<taken>\d+) has been submitted with SLURM jobid (?P<job>\d+) \(log: "
+    r"|(?:exit status (?P<status>\d+)|<Signals\.\w+: (?P<signal>\d+)>)\.\n(?:\[[^\n]*\n)?Error in rule \w+:\n"
+    r"(?:    [^\n]*\n)*?    jobid: (?P<ended>\d+)"
     r"|SLURM sbatch failed\. The error message was '(?P<words>.*?)'\.\s+sbatch call:.*?\n    jobid: (?P<refused>\d+)",
     re.DOTALL,
 )
+_STATUS = re.compile(r"exit status (\d+)|<Signals\.\w+: (\d+)>")
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
 _SHOWN = 6  # names on one line
 _MOST_CAUSES = 12  # paragraphs
 
@@ -62,29 +67,42 @@ class Run:
 
 @dataclass(frozen=True)
 class _Unfinished:
-    """A shard and why it is not finished: those of one rule with the same `why` and `cure` are told together."""
+    """A shard and why it is not finished: those of one rule with the same `why` and `cure` are told together.
+
+    Attributes:
+        any_rule: the cause is none of its rule's, and told together for all.
+        done: its clips that have their row.
+        rows_of: it came through, and rows of so many clips are to be tried again; 0: it failed.
+    """
 
     shard: str
     why: str
     cure: str
     node: str = ""
+    any_rule: bool = False
     done: int = 0
+    rows_of: int = 0
     logs: tuple[str, ...] = ()
 
     @property
-    def group(self) -> tuple[str, str, str]:
-        return self.shard.partition("/")[0], self.why, self.cure
+    def rule(self) -> str:
+        return self.shard.partition("/")[0]
+
+    @property
+    def group(self) -> tuple[str, str, str, bool]:
+        return "" if self.any_rule else self.rule, self.why, self.cure, self.rows_of > 0
 
 
 @dataclass(frozen=True)
 class _Tries:
-    """The last of SLURM's jobs for one of Snakemake's, and why sbatch has refused others since."""
+    """Of one of Snakemake's jobs: the last of SLURM's for it, why sbatch has refused others since, and the signal that ended it."""
 
-    job: str
-    refused: str
+    job: str = ""
+    refused: str = ""
+    signal: int = 0
 
 
-_NO_TRY = _Tries("", "")
+_NO_TRY = _Tries()
 
 
 def told(
@@ -102,31 +120,40 @@ def told(
     marks = {shard: mark for shard, mark in journals.every().items() if mark.run == run.name}
     names = {job.shard for job in failed}
     with_failures = [mark for shard, mark in marks.items() if mark.unfinished and shard not in names]
-    lines = [*_of_failed(run, failed, marks, fates_of), *_of_rows(with_failures)]
-    if not lines:
+    unfinished = [*_of_failed(run, failed, marks, fates_of), *_of_rows(run, with_failures)]
+    if not unfinished:
         return ""
+    lines = [f"{_count(len(failed) + len(with_failures), 'shard')} did not finish; what they have done is kept:"]
+    groups: dict[tuple[str, str, str, bool], list[_Unfinished]] = {}
+    for shard in unfinished:
+        groups.setdefault(shard.group, []).append(shard)
+    by_size = sorted(groups.values(), key=len, reverse=True)
+    for shards in by_size[:_MOST_CAUSES]:
+        lines += _of_group(run, shards)
+    if more := by_size[_MOST_CAUSES:]:
+        names = {shard.shard for shards in more for shard in shards}
+        lines.append(f"  and {_count(len(names), 'shard')} for {_count(len(more), 'other cause')}: see their logs")
     if run.not_begun:
         lines.append(f"  {_count(run.not_begun, 'job')} that need them did not run.")
-    head = f"{_count(len(failed) + len(with_failures), 'shard')} did not finish; what they have done is kept:"
-    return "\n".join([head, *lines, "  Run the same command again to go on: nothing that is finished is done again."])
+    return "\n".join([*lines, "  Run the same command again to go on: nothing that is finished is done again."])
 
 
 def _of_failed(
     run: Run, failed: Sequence[Failed], marks: Mapping[str, Mark], fates_of: Callable[[Iterable[str]], Mapping[str, Fate]]
-) -> Iterator[str]:
+) -> Iterator[_Unfinished]:
     tries = _tries(run.log)
     jobs = {job.shard: tries.get(job.number, _NO_TRY).job or _slurm_job(marks.get(job.shard)) for job in failed}
     found = fates_of([job for job in jobs.values() if job])
-    groups: dict[tuple[str, str, str], list[_Unfinished]] = {}
     for job in failed:
-        clips = run.clips.get(job.shard.rpartition("/")[2], ())
-        shard = _unfinished(job, marks.get(job.shard), found.get(jobs[job.shard]), tries.get(job.number, _NO_TRY).refused, clips)
-        groups.setdefault(shard.group, []).append(shard)
-    by_size = sorted(groups.items(), key=lambda group: -len(group[1]))
-    for (rule, why, cure), shards in by_size[:_MOST_CAUSES]:
-        yield from _of_group(run, rule, why, cure, shards)
-    if len(by_size) > _MOST_CAUSES:
-        yield f"  and {_count(sum(len(shards) for _, shards in by_size[_MOST_CAUSES:]), 'shard')} for other causes: see their logs"
+        yield _unfinished(run, job, marks.get(job.shard), found.get(jobs[job.shard]), tries.get(job.number, _NO_TRY))
+
+
+def _of_rows(run: Run, marks: Sequence[Mark]) -> Iterator[_Unfinished]:
+    """Shards that came through, with rows that failed by our fault: the next run tries those rows again."""
+    for mark in marks:
+        for reason, clips in (mark.failures or {mark.detail or "failed by our fault": 1}).items():
+            why = in_general(reason, _names(run, mark.shard))
+            yield _Unfinished(mark.shard, why, mark.cause, rows_of=clips, logs=tuple(log for log in [mark.log] if log))
 
 
 def _tries(run_log: Path | None) -> dict[int, _Tries]:
@@ -135,7 +162,10 @@ def _tries(run_log: Path | None) -> dict[int, _Tries]:
     found: dict[int, _Tries] = {}
     for told in _TRIES.finditer(text):
         if told["taken"]:
-            found[int(told["taken"])] = _Tries(told["job"], "")
+            found[int(told["taken"])] = _Tries(told["job"])
+        elif told["ended"]:
+            number = int(told["ended"])
+            found[number] = replace(found.get(number, _NO_TRY), signal=_signal(told["status"], told["signal"]))
         else:
             parts = [part.strip() for part in told["words"].split("sbatch: error:") if part.strip()]
             before = found.get(int(told["refused"]), _NO_TRY)
@@ -147,15 +177,26 @@ def _slurm_job(mark: Mark | None) -> str:
     return "" if mark is None else mark.slurm_job
 
 
-def _unfinished(job: Failed, mark: Mark | None, fate: Fate | None, refused: str, clips: Collection[str]) -> _Unfinished:
+def _signal(status: str | None, number: str | None) -> int:
+    """The signal that ended a process, from a shell's exit status or by its number; 0 where it was none."""
+    return int(number) if number else max(int(status or 0) - 128, 0)
+
+
+def _unfinished(run: Run, job: Failed, mark: Mark | None, fate: Fate | None, tries: _Tries) -> _Unfinished:
     """What is known of one failed job."""
-    why, cure, node = _why(mark, fate, refused)
-    if refused and (mark is not None or fate is not None):
-        why = f"{why}; then SLURM took no job: {refused}"
+    why, cure, node = _why(mark, fate, tries)
+    if tries.refused and (mark is not None or fate is not None):
+        why = f"{why}; then SLURM took no job: {tries.refused}"
         cure = "run again: nodes that failed are left out until then; `codecap slurm check` says whether a setting does not fit"
     logs = tuple(_short(log) for log in (mark.log if mark and mark.log else job.log, (fate and fate.log) or "") if log)
-    why = _in_general(why, [*job.shard.split("/")[1:-1], *clips])
-    return _Unfinished(job.shard, why, cure, node, 0 if mark is None else mark.done, logs)
+    any_rule = mark is not None and why == mark.cause != ""
+    why = in_general(why, _names(run, job.shard))
+    return _Unfinished(job.shard, why, cure, node, any_rule, 0 if mark is None else mark.done, logs=logs)
+
+
+def _names(run: Run, shard: str) -> list[str]:
+    """What is the shard's own in its words: its system and its clips."""
+    return [*(part for part in shard.split("/") if part in run.systems), *run.clips.get(shard.rpartition("/")[2], ())]
 
 
 def _short(log: str) -> str:
@@ -163,71 +204,78 @@ def _short(log: str) -> str:
     return os.path.relpath(log) if Path(log).is_relative_to(Path.cwd()) else log
 
 
-def _why(mark: Mark | None, fate: Fate | None, refused: str) -> tuple[str, str, str]:
-    """Why in words, what to do, and the node where that is known. What SLURM says of a job's end explains what the job saw."""
+def _why(mark: Mark | None, fate: Fate | None, tries: _Tries) -> tuple[str, str, str]:
+    """Why in words, what to do ("" where the words say it), and the node where that is known.
+
+    What SLURM says of a job's end explains what the job saw.
+    """
     told_by_slurm = fate is not None and fate.cause not in (Cause.UNKNOWN, Cause.FINISHED, Cause.FAILED, Cause.ALIVE)
     if told_by_slurm:
         words, _, node = fate.words.partition(" on ")
         return words + (f"; {mark.detail}" if mark is not None and mark.state == "stopped" else ""), fate.cure, node
-    if mark is not None and mark.state == "failed":
-        return mark.detail or "an error ended it", "see the log", mark.host
-    if mark is not None and mark.state == "stopped":
-        return mark.detail, "nothing; more --retries, or a higher cluster.longest_min, finish it in one run", mark.host
-    if mark is not None and mark.state == "finished":
-        return "it finished, but its output is not there", "raise latency-wait in the profile, or see whether the disk is full", ""
-    if mark is not None:
-        why = "killed: its process is no more, and nothing says why"
-        return (
-            why,
-            "see the log; if it was memory, " + ("raise cluster.memory_factor" if mark.slurm_job else "use fewer --cores"),
-            mark.host,
-        )
-    if refused:
-        return f"SLURM took no job: {refused}", "`codecap slurm check` says which settings do not fit", ""
-    return "its job ended before its work began", "see the log", ""
+    if mark is None:
+        if tries.refused:
+            return f"SLURM took no job: {tries.refused}", "`codecap slurm check` says which settings do not fit", ""
+        return "its job ended before its work began", "see the log", ""
+    by_slurm = bool(mark.slurm_job)
+    if mark.state == "failed":
+        return mark.cause or mark.detail or "an error ended it", "see the log" if mark.trace or not mark.detail else "", mark.host
+    if mark.state == "stopped":
+        cure = "nothing; more --retries, or a higher cluster.longest_min, finish it in one run" if by_slurm else ""
+        return mark.detail, cure, mark.host
+    if mark.state == "finished":
+        cure = "see whether the disk is full" + (", or raise latency-wait in the profile" if by_slurm else "")
+        return "it finished, but its output is not there", cure, ""
+    ended_by = tries.signal or _signal_in(fate)
+    if ended_by in _CRASHES:
+        return f"crashed (signal {ended_by})", "see the log", mark.host
+    memory = "raise cluster.memory_factor" if by_slurm else "use fewer --cores"
+    return "killed: its process is no more, and nothing says why", f"see the log; if it was memory, {memory}", mark.host
 
 
-def _in_general(why: str, names: Collection[str]) -> str:
-    """Without what is one shard's own, its counts, systems and clips, so that shards of one cause are told together.
-
-    >>> _in_general("captions of still: stopped after 12 of 32: time limit near", ["still"])
-    'captions: stopped: time limit near'
-    """
-    why = re.sub(r" after \d+ of \d+( clips)?", "", why)
-    for name in names:
-        why = re.sub(rf"( (of|by) {re.escape(name)}\b)|(?<!\w){re.escape(name)}(: | |$)", "", why)
-    return why
+def _signal_in(fate: Fate | None) -> int:
+    """The signal that SLURM's log says has ended a job's process; 0 where it says none."""
+    if fate is None or fate.log is None or not Path(fate.log).is_file():
+        return 0
+    found = _STATUS.findall(Path(fate.log).read_text(encoding="utf-8", errors="replace"))
+    return _signal(*found[-1]) if found else 0
 
 
-def _of_group(run: Run, rule: str, why: str, cure: str, shards: Sequence[_Unfinished]) -> Iterator[str]:
+def _of_group(run: Run, shards: Sequence[_Unfinished]) -> Iterator[str]:
+    """The paragraph of one cause."""
+    rules = sorted({shard.rule for shard in shards})
     nodes = _listed(sorted({shard.node for shard in shards if shard.node}))
-    yield f"  {rule}: {why}" + (f" (on {nodes})" if nodes else "")
-    systems = [system for system in run.systems if any(system in shard.shard.split("/") for shard in shards)]
-    yield f"    shards  {_listed([shard.shard.partition('/')[2] or rule for shard in shards])}" + (
-        f"; of {_listed(systems)}" if len(systems) > 1 else ""
+    again = (
+        f"{_count(sum(_most(run, shards, lambda shard: shard.rows_of)), 'clip')} to be tried again: " if shards[0].rows_of else ""
     )
-    clips = sorted({clip for shard in shards for clip in run.clips.get(shard.shard.rpartition("/")[2], ())})
-    if clips:
-        total = sum(len(run.clips.get(shard.shard.rpartition("/")[2], ())) for shard in shards)
-        left = max(total - sum(shard.done for shard in shards), 0)
+    yield f"  {_listed(rules)}: {again}{shards[0].why}" + (f" (on {nodes})" if nodes else "")
+    systems = [system for system in run.systems if any(system in shard.shard.split("/") for shard in shards)]
+    names = [shard.shard if len(rules) > 1 else shard.shard.partition("/")[2] or shard.rule for shard in shards]
+    yield f"    shards  {_listed(names)}" + (f"; of {_listed(systems)}" if len(systems) > 1 else "")
+    clips = sorted({clip for shard in shards for clip in _clips(run, shard)})
+    if clips and not again:
+        total = sum(_most(run, shards, lambda shard: len(_clips(run, shard))))
+        left = sum(_most(run, shards, lambda shard: max(len(_clips(run, shard)) - shard.done, 0)))
         yield f"    clips   {left} left" + (f" of {total}, among them " if left < total else ": ") + _listed(clips)
     logs = [log for shard in shards for log in shard.logs]
     if logs:
         yield f"    logs    {_listed(logs, shown=2)}"
-    if cure:
-        yield f"    to do   {cure}"
+    if shards[0].cure:
+        yield f"    to do   {shards[0].cure}"
 
 
-def _of_rows(marks: Sequence[Mark]) -> Iterator[str]:
-    """Shards that came through, with rows that failed by our fault: the next run tries those rows again."""
-    groups: dict[tuple[str, str], list[Mark]] = {}
-    for mark in marks:
-        for reason in mark.failures or {mark.detail or "failed by our fault": 1}:
-            groups.setdefault((mark.rule, reason), []).append(mark)
-    for (rule, reason), held in groups.items():
-        yield f"  {rule}: {_count(sum(mark.failures.get(reason, 1) for mark in held), 'clip')} to be tried again: {reason}"
-        yield f"    shards  {_listed(['/'.join(mark.wildcards) for mark in held])}"
-        yield f"    logs    {_listed([mark.log for mark in held if mark.log], shown=2)}"
+def _clips(run: Run, shard: _Unfinished) -> Sequence[str]:
+    return run.clips.get(shard.shard.rpartition("/")[2], ())
+
+
+def _most(run: Run, shards: Sequence[_Unfinished], count: Callable[[_Unfinished], int]) -> Iterable[int]:
+    """The most of a count that shards of the same clips and system have: the same clip in two lanes is one."""
+    most: dict[tuple[str, ...], int] = {}
+    for shard in shards:
+        *others, bucket = shard.shard.split("/")
+        same = (bucket, *(part for part in others if part in run.systems))
+        most[same] = max(most.get(same, 0), count(shard))
+    return most.values()
 
 
 def _listed(names: Sequence[str], shown: int = _SHOWN) -> str:

@@ -19,13 +19,14 @@ MOST_WAITING = 4  # pictures that the browser may be ahead
 
 
 class Recorder:
-    """Takes pictures in order; `tally` is complete after the `with` block."""
+    """Takes pictures in order; `tally` is complete after the `with` block. After a failure, pictures that wait are not recorded."""
 
     def __init__(self, writer: CanonicalWriter, tally: FrameTally) -> None:
         self._writer, self._tally = writer, tally
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._waiting: deque[Future[None]] = deque()
         self._shown: Picture | None = None
+        self._failed: BaseException | None = None
 
     def take(self, picture: Picture) -> None:
         """Hand over the next frame; raises what recording an earlier one has raised."""
@@ -34,6 +35,15 @@ class Recorder:
         self._waiting.append(self._thread.submit(self._record, picture))
 
     def _record(self, picture: Picture) -> None:
+        if self._failed is not None:
+            raise self._failed
+        try:
+            self._encode(picture)
+        except BaseException as error:
+            self._failed = error
+            raise
+
+    def _encode(self, picture: Picture) -> None:
         if picture is self._shown:
             self._tally.repeat()
             self._writer.repeat()

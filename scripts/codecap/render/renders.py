@@ -84,9 +84,13 @@ def _one(caption: Caption, clips: Mapping[str, Clip], store: ItemStore, settings
 def _rendered(caption: Caption, clip: Clip, settings: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
     started = time.monotonic()
     out_mp4 = draft.file("mp4")
-    certificate = render_caption(caption, clip, out_mp4, settings)
-    if (partial := partial_path(out_mp4)).exists():
-        partial.replace(draft.file("partial.mp4"))
+    partial = partial_path(out_mp4)
+    try:
+        certificate = render_caption(caption, clip, out_mp4, settings)
+        if partial.exists():
+            partial.replace(draft.file("partial.mp4"))
+    finally:
+        partial.unlink(missing_ok=True)  # of a page that failed because the job is ended
     return {"certificate": certificate.model_dump(mode="json"), "wall_s": round(time.monotonic() - started, 3)}
 
 

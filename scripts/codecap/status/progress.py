@@ -19,6 +19,7 @@ from codecap.exchange.budget import settled_usd
 from codecap.shards import LOCK, SHARDS, Journals, Mark
 from codecap.status import work
 from codecap.status.work import Task
+from codecap.store.holders import is_at_work
 
 SIGN_S = 900.0  # a job of which nothing else is known counts as lost when it has told nothing for so long
 SLURM_LIMIT_S = 2.0
@@ -171,18 +172,8 @@ def _is_alive(mark: Mark, queue: Mapping[str, slurm.Job] | None, now: float) -> 
     if mark.slurm_job and queue is not None:
         return mark.slurm_job in queue and queue[mark.slurm_job].state in ALIVE
     if not mark.slurm_job and mark.host == socket.gethostname():
-        return _is_process(mark.pid)
+        return is_at_work(mark.pid, mark.told)
     return now - mark.told < SIGN_S
-
-
-def _is_process(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _queue(queue_of: Callable[[], list[slurm.Job] | None], wanted: set[str], problems: list[str]) -> dict[str, slurm.Job] | None:

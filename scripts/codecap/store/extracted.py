@@ -24,11 +24,13 @@ def place(packs: Packs, member: str) -> Path | None:
 
     Raises:
         StoreError: the folder cannot be written, or is not ours.
+        Damaged: it is there, and not as it was written.
     """
     folder = _folder()
     for _ in range(TRIES):
         found = packs.find(member)
         if found is None:
+            packs.raise_if_damaged(member)
             return None
         told = f"{packs.folder}\0{member}\0{found.size}\0{found.crc}"
         digest = hashlib.sha256(told.encode()).hexdigest()[:24]

@@ -6,10 +6,12 @@ import contextlib
 import functools
 import os
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
+CLOCK_STEP_S = 5.0  # that a clock may have been set forward meanwhile
 GONE = "ZX"  # states of a process that does nothing any more
 
 
@@ -52,6 +54,17 @@ def machine() -> str:
     with contextlib.suppress(OSError):  # not Linux: the host's name must do
         parts += [BOOT.read_text().strip()[:8], Path("/proc/self/ns/pid").readlink().name]
     return " ".join(parts)
+
+
+def is_at_work(pid: int, told: float) -> bool:
+    """Whether a process of this machine lives that gave a sign of life then (Unix seconds); one that began later is another."""
+    state, started = _state(pid)
+    if state in GONE:
+        return False
+    if not started or not hasattr(time, "CLOCK_BOOTTIME"):
+        return True
+    age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(started) / os.sysconf("SC_CLK_TCK")
+    return time.time() - age_s < told + CLOCK_STEP_S
 
 
 def _state(pid: int) -> tuple[str, str]:

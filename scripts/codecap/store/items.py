@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +17,7 @@ from codecap.store import cleaning, layout, log, packs, places, putting
 from codecap.store.failures import explained
 from codecap.store.leases import lease
 
+LOG = logging.getLogger("codecap")
 ROUNDS = 10  # of asking again where a packer has just removed an empty folder, or another machine has replaced a file
 TOUCHED: dict[Path, set[str]] = {}  # folders of stages and systems, and the clips of which this process had loose items there
 _SWEPT: set[Path] = set()  # shelves where this process has removed what dead writers left
@@ -213,10 +215,13 @@ def _packed(folder: Path, packed: packs.Packs, clip_id: str, key: str) -> Item |
     for member in layout.members(clip_id, key):
         if packed.find(member) is None:
             continue
-        told = packed.read(member)
         try:
+            told = packed.read(member)
             stored = None if told is None else layout.read(told, member)
         except ValueError:
+            continue
+        except packs.Damaged as error:  # told once: from now on it is not found
+            LOG.warning("%s: %s", error.filename, error.strerror)
             continue
         if stored is not None and _is_whole(folder, packed, stored):
             return _item(folder, key, stored)

@@ -21,6 +21,7 @@ SHELVES = 16
 MARK = 12  # hexadecimal digits
 DRAFT = ".draft"  # in the names of files that are being written
 PACK = ".items.zip"
+SET_ASIDE = ".damaged"  # after a pack's name: what was whole in it is elsewhere, and it is read no more
 
 
 @dataclass(frozen=True)

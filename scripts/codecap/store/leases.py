@@ -3,7 +3,8 @@
 A holder is who has given a file of its own the lock's name by link(2): of many that try, one succeeds, on NFS and Lustre as on a
 local disk. The file says which process that is. A holder that died is found out and its lock freed: by others on its machine at
 once, since they see that the process is no more; by other machines when it has not renewed its lease for `LEASE_S`. Times are those
-that the filesystem keeps: the server's on NFS, the machines' on Lustre, whose clocks must not differ by more than some seconds.
+that the filesystem keeps: the server's on NFS, the machines' on Lustre, whose clocks must not differ by more than some seconds. A
+lease from a future that is further off than that is freed when who waits has seen it unchanged for `LEASE_S` by a clock of its own.
 
 Two that would free one dead holder's lock at the same time do it one after the other, under a lease named after that very holder,
 and the second finds that it is another's by then. Where the filesystem has no hard links, the lock's name is made by exclusive
@@ -59,6 +60,7 @@ class Lease:
         self.name, self.token = name, secrets.token_hex(6)
         self.file = name.with_name(f"{name.name}.{self.token}")
         self._looked = 0.0
+        self._seen: tuple[str, float, float] | None = None  # another's token, its last renewal, and when that was first seen
         self._write(self.file)
 
     def is_ours(self) -> bool:
@@ -92,14 +94,22 @@ class Lease:
                 os.utime(path)
 
     def age_of(self, other: Holder) -> float | None:
-        """Seconds since another's lease was renewed, by the filesystem's clock; None when it was looked at just now."""
+        """Seconds since another's lease was renewed; None when it was looked at just now.
+
+        They are told by the filesystem's clock; of a renewal in its future, by how long it was seen to be the last one.
+        """
         now = time.monotonic()
         if now - self._looked < LOOK_S:
             return None
         self._looked = now
         os.utime(self.file)
         with self.file.open("rb") as file:
-            return os.fstat(file.fileno()).st_mtime - other.renewed
+            age_s = os.fstat(file.fileno()).st_mtime - other.renewed
+        if age_s >= -LEASE_S:
+            return age_s
+        if self._seen is None or self._seen[:2] != (other.token, other.renewed):
+            self._seen = other.token, other.renewed, now
+        return now - self._seen[2]
 
     def _write(self, path: Path) -> None:
         told = {"token": self.token, **vars(this_process())}

@@ -17,9 +17,12 @@ def verify(root: Path, contents: bool = False) -> Iterator[str]:
         contents: read every file too, and compare it with what was written.
     """
     root = Path(root)
-    for place, _, _ in sorted(os.walk(root)):
+    for place, _, files in sorted(os.walk(root)):
         for path in sorted(cleaning.left_in(Path(place))):
             yield f"{path}: was never finished; `codecap store clean` removes it"
+        for name in sorted(files):
+            if name.endswith(layout.PACK + layout.SET_ASIDE):
+                yield f"{Path(place) / name}: a damaged pack, set aside when all that was whole in it was saved; delete it"
     for folder in folders.under(root):
         for item in folders.loose(folder):
             if item.stored is None:
@@ -48,18 +51,22 @@ def _problems(folder: Path, stored: layout.Stored, contents: bool) -> Iterator[s
 def _problems_of_packs(folder: Path, contents: bool) -> Iterator[str]:
     held = packs.of(folder)
     for pack, inside in held.all().items():
-        if not inside:
-            yield f"{folder / pack}: not a whole pack; delete it, and what was in it is made again"
         for member in sorted(inside):
+            if layout.clip_of(member) is None:
+                continue
             try:
-                if layout.clip_of(member) is not None:
-                    yield from _problems(folder, layout.read(held.read(member) or b"", member), contents=False)
-                elif contents:
-                    held.check(member)
+                yield from _problems(folder, layout.read(held.read(member) or b"", member), contents=False)
+            except packs.Damaged:
+                pass  # told below
             except ValueError:
-                yield f"{folder / pack}: {member} is not an item; delete the pack, and what was in it is made again"
-            except OSError as error:
-                yield f"{error.filename}: {error.strerror}"
+                yield f"{folder / pack}: {member} is not an item; `codecap store unpack`, delete it, and it is made again"
+        if contents:
+            held.test(pack)
+        lost = held.lost(pack)
+        for member in lost:
+            yield "{0.filename}: {0.strerror}".format(packs.Damaged(member, folder / pack))
+        if held.is_damaged(pack) and not lost:
+            yield f"{folder / pack}: not a whole pack; `codecap store unpack` saves what is whole in it"
 
 
 def _sha256(path: Path) -> str:

@@ -84,7 +84,7 @@ def test_many_causes_are_not_all_told(journals):
     for number in range(30):
         note(journals, f"generate_captions/still/{number}", state="failed", detail=f"cause {number}")
     text = told(journals, [Failed(f"generate_captions/still/{number}", number) for number in range(30)])
-    assert "and 18 shards for other causes: see their logs" in text and len(text.splitlines()) < 45
+    assert "and 18 shards for 18 other causes: see their logs" in text and len(text.splitlines()) < 45
 
 
 def test_marks_of_another_run_say_nothing(journals):
@@ -148,10 +148,104 @@ def test_a_local_process_that_was_killed(journals):
     )
 
 
-def test_an_error_of_the_job_is_told_as_it_told_it(journals):
-    note(journals, "render_captions/still/00", state="failed", for_good=True, detail="no browser", log="logs/x.log")
-    text = told(journals, [Failed("render_captions/still/00", 1)])
-    assert "render_captions: no browser" in text and "to do   see the log" in text
+@pytest.mark.parametrize(("trace", "looks_at_log"), [("", False), ("Traceback", True)])
+def test_an_error_of_the_job_is_told_as_it_told_it(journals, trace, looks_at_log):
+    """The words of an error that a user can cure say what to do."""
+    shard = "render_captions/still/00"
+    note(journals, shard, state="failed", detail="no browser; install one", trace=trace, log="logs/x.log")
+    text = told(journals, [Failed(shard, 1)])
+    assert "render_captions: no browser; install one" in text
+    assert ("to do   see the log" in text) is looks_at_log
+
+
+def test_a_full_disk_is_one_cause_whatever_was_to_be_written_there(journals):
+    failed = []
+    for number, rule in enumerate(("generate_captions", "render_captions", "segment_objects")):
+        for system in ("still", "vtrace"):
+            shard = f"{rule}/{system}/00"
+            words = ": no space left on the device; free some or move it"
+            note(
+                journals, shard, state="failed", detail=f"store/{rule}/{system}/_{number}{words}", cause=f"store/…{words}", host="h"
+            )
+            failed.append(Failed(shard, number))
+    assert told(journals, failed).splitlines()[1:-1] == [
+        "  generate_captions, render_captions, segment_objects: store/…: no space left on the device; free some or move it (on h)",
+        "    shards  generate_captions/still/00, generate_captions/vtrace/00, render_captions/still/00, render_captions/vtrace/00, "
+        "segment_objects/still/00, segment_objects/vtrace/00; of still, vtrace",
+        "    clips   4 left: A_001, A_002",
+    ]
+
+
+@pytest.mark.parametrize("slurm_job", ["", "7"])
+def test_settings_of_the_cluster_are_named_only_where_a_cluster_ran_the_job(journals, slurm_job):
+    states = {"stopped": "stopped: asked to end (SIGTERM)", "running": "", "finished": ""}
+    failed = []
+    for number, (state, detail) in enumerate(states.items()):
+        note(journals, f"{state}/still/00", state=state, detail=detail, slurm_job=slurm_job)
+        failed.append(Failed(f"{state}/still/00", number))
+    text = told(journals, failed)
+    assert [word in text for word in ("cluster.", "latency-wait", "--retries")] == [bool(slurm_job)] * 3
+
+
+CRASHED = """RuleException:
+CalledProcessError in file "/x/rules/5_render.smk", line 26:
+Command 'set -euo pipefail; python x.py' {how}.
+[Mon Nov 30 06:01:02 2026]
+Error in rule render_captions:
+    message: None
+    jobid: 1
+    output: x
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("returned non-zero exit status 139", "crashed (signal 11)"),
+        ("died with <Signals.SIGSEGV: 11>", "crashed (signal 11)"),
+        ("returned non-zero exit status 134", "crashed (signal 6)"),
+        ("returned non-zero exit status 137", "killed: its process is no more"),
+        ("returned non-zero exit status 1", "killed: its process is no more"),
+    ],
+)
+def test_a_crash_is_not_told_as_memory(journals, tmp_path, how, words):
+    """In the log of Snakemake 9.27, or, where the job was SLURM's, in the one that SLURM wrote of it."""
+    shard = "render_captions/still/00"
+    log = tmp_path / "run.log"
+    log.write_text(
+        CRASHED.format(how="returned non-zero exit status 137").replace("jobid: 1", "jobid: 2") + CRASHED.format(how=how)
+    )
+    note(journals, shard, state="running", host="here")
+    assert f"render_captions: {words}" in told(journals, [Failed(shard, 1)], log=log)
+    note(journals, shard, state="running", host="here", slurm_job="7")
+    fates = {"7": Fate(Cause.FAILED, "ended with an error of its own", log=str(log))}
+    assert f"render_captions: {words}" in told(journals, [Failed(shard, 1)], fates)
+
+
+def test_a_clip_is_counted_once(journals):
+    """It is scored in two lanes, and one of its rows fails in each."""
+    for lane in ("cpu", "judge"):
+        note(journals, f"score_renders/{lane}/still/01", state="finished", unfinished=True, failures={"not reached": 2})
+    assert "score_renders: 2 clips to be tried again: not reached" in told(journals, [])
+    for lane in ("cpu", "judge"):
+        note(journals, f"score_renders/{lane}/still/01", state="failed", detail="no file", done=1)
+    text = told(journals, [Failed(f"score_renders/{lane}/still/01", 1) for lane in ("cpu", "judge")])
+    assert "clips   2 left of 3, among them B_001" in text
+
+
+def test_rows_are_grouped_and_limited_as_all_else(journals):
+    for number, bucket in enumerate(CLIPS):
+        failures = {f"not reached at judge of {CLIPS[bucket][0]} by still": 1} | {f"cause {number} {more}": 1 for more in range(9)}
+        note(
+            journals, f"score_renders/judge/still/{bucket}", state="finished", unfinished=True, failures=failures, cause="run again"
+        )
+    lines = told(journals, []).splitlines()
+    assert lines[1:4] == [
+        "  score_renders: 2 clips to be tried again: not reached at judge",
+        "    shards  judge/still/00, judge/still/01",
+        "    to do   run again",
+    ]
+    assert lines[-2] == "  and 1 shard for 7 other causes: see their logs" and len(lines) == 3 + 3 * 12
 
 
 def test_rows_that_failed_by_our_fault_are_told_where_all_jobs_came_through(journals):

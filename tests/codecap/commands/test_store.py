@@ -1,13 +1,18 @@
 """`codecap store` on a small store."""
 
 import json
+import zipfile
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from codecap.cli import app
-from codecap.config import PROJECT
-from codecap.store import ItemStore, settings
+from codecap.config import PROJECT, load
+from codecap.plan import bucket_of
+from codecap.records import read_clips, write_clips
+from codecap.status import record
+from codecap.store import ItemStore, packs, settings
 
 
 @pytest.fixture
@@ -54,3 +59,60 @@ def test_what_is_missing_is_told_with_status_1(run, tmp_path):
 def test_the_log_counts_what_was_made(run):
     assert run("log") == (0, "     2 render                       still\n     1 score/kss                    still\n")
     assert [entry["clip_id"] for entry in json.loads(run("log", "--json")[1])] == ["A_001", "A_001", "A_002"]
+
+
+@pytest.fixture
+def in_a_run(run, tmp_path, monkeypatch):
+    """Commands without --config, in the folder of a run whose store is elsewhere than the demo's."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    record(load(PROJECT / "config" / "demo.yaml", tmp_path / "mine.yaml"))
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+@pytest.mark.parametrize("command", ["verify", "log", "pack", "unpack", "clean"])
+def test_without_a_configuration_the_runs_own_counts(in_a_run, tmp_path, command):
+    next((tmp_path / "bulk").rglob("A_002*.mp4")).unlink()
+    told = in_a_run("store", command)
+    assert f"{tmp_path / 'durable'} and {tmp_path / 'bulk'}" in told.stderr and str(tmp_path / "run") in told.stderr
+    assert told.exit_code == (1 if command == "verify" else 0)
+    assert command != "verify" or "A_002" in told.stdout
+    assert command != "log" or "render" in told.stdout
+
+
+def test_packs_are_those_of_the_runs_shards(in_a_run, tmp_path):
+    in_a_run("store", "pack")
+    names = [path.name for path in tmp_path.rglob("*.items.zip")]
+    assert len(names) == 2 and {name.partition("-")[0] for name in names} == {bucket_of("A_001", 1)}
+
+
+def test_show_goes_by_the_runs_configuration(in_a_run, tmp_path):
+    config = json.loads(Path("results/.config.json").read_text())
+    clips = read_clips(PROJECT / "resources" / "demo" / "clips.tsv")
+    write_clips(Path("mine.tsv"), clips[:1])
+    record(config | {"clips": "mine.tsv"})
+    assert in_a_run("show", clips[0].clip_id).exit_code == 0
+    told = in_a_run("show", clips[1].clip_id)
+    assert told.exit_code == 1 and "mine.tsv" in told.stderr
+
+
+def test_a_store_that_is_not_there_is_said_with_status_1(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in ("verify", "log", "pack", "unpack", "clean"):
+        told = CliRunner().invoke(app, ["store", command])
+        assert told.exit_code == 1 and f"{tmp_path / 'store' / 'durable'}" in told.stderr and "no such folder" in told.stderr
+        assert "problems" not in told.stdout
+
+
+def test_what_a_damaged_pack_has_lost_is_told_with_status_1(run, tmp_path):
+    run("pack")
+    one = next((tmp_path / "bulk").rglob("*.items.zip"))
+    with zipfile.ZipFile(one) as opened:
+        at = opened.infolist()[0].header_offset + 30 + len(opened.namelist()[0])
+    told = bytearray(one.read_bytes())
+    told[at] ^= 1
+    one.write_bytes(told)
+    packs._KNOWN.clear()
+    code, said = run("unpack")
+    assert code == 1 and "set aside" in said and "is damaged there" in said and said.endswith("2 items unpacked, +3 files\n")

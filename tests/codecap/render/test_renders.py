@@ -89,6 +89,25 @@ def test_an_end_from_outside_stops_the_browsers_and_stores_nothing_false(shard, 
     assert not [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
 
 
+def test_an_end_while_frames_are_asked_for_again_leaves_no_video_in_the_store(shard, tmp_path):
+    """All frames are recorded then."""
+    captions, clips = shard
+    captions[0].html.write_text("<script>let last = -1; window.seek = t => { if (t < last) for (;;) ; last = t }</script>")
+    bulk = tmp_path / "bulk"
+    rows = render_shard(captions[:1], clips, settings={**SETTINGS, "repeat_samples": 3}, code="c", bulk=bulk)
+    taken: list = []
+    thread = threading.Thread(target=lambda: taken.extend(rows))
+    thread.start()
+    ends_at = time.monotonic() + 20
+    while not list(bulk.rglob(".A_001.*.partial.mp4")):
+        assert time.monotonic() < ends_at
+        time.sleep(0.05)
+    cage.end_all_cages()
+    thread.join(15)
+    assert [row.outcome for row in taken] == [Outcome.INFRA_ERROR]
+    assert not [path for path in bulk.rglob("*") if path.is_file()]
+
+
 def test_without_a_browser_the_shard_stops_at_once(shard, tmp_path, monkeypatch):
     captions, clips = shard
     monkeypatch.setenv("CODECAP_BROWSER", str(tmp_path / "none"))

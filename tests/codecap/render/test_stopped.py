@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import psutil
 import pytest
 
 from codecap import stopping
-from codecap.records import Caption, Clip, Outcome, write_clips, write_rows
+from codecap.records import Caption, Clip, Outcome, read_clips, write_clips, write_rows
 from codecap.shards import SHARDS, Journals
 from codecap.store import made
 from codecap.video import CanonicalWriter
@@ -24,12 +25,20 @@ FRAMES = 40
 PAGE = """<body><script>
 window.seek = t => { for (let i = 0; i < 8e7; i++); document.body.style.background = `rgb(${Math.round(t * 100) % 256}, 0, 0)`; }
 </script>"""
+NOISE = """<body style="margin:0"><canvas id="c" width="640" height="360"></canvas><script>
+const context = c.getContext("2d"), picture = context.createImageData(640, 360), words = new Uint32Array(picture.data.buffer);
+window.seek = t => {
+  let state = 1 + Math.round(t * 1000);
+  for (let i = 0; i < words.length; i++) { state = Math.imul(state, 1664525) + 1013904223; words[i] = (state >>> 8) | 0xff000000; }
+  context.putImageData(picture, 0, 0);
+}
+</script>"""
 RUN = """
 from pathlib import Path
 from codecap import job
 from codecap.records import Caption, read_clips, read_rows
 from codecap.render.renders import render_shard
-config = {"store": {"bulk": "bulk"}, "cluster": {"stop_before_s": 60}}
+config = {"store": {"durable": "durable", "bulk": "bulk"}, "cluster": {"stop_before_s": 60}}
 with job.shard("render_captions", ["s", "00"], ["log"], {}, {}, config) as shard:
     clips = {clip.clip_id: clip for clip in read_clips(Path("clips.tsv"))}
     captions = list(read_rows(Path("captions"), Caption))
@@ -87,7 +96,7 @@ def tell(processes: list[psutil.Process], number: int) -> None:
             continue
 
 
-@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_all_processes_of_the_job(start, tmp_path, number):
     run = start()
     assert "A_000 ok" in run.stdout.readline()
@@ -99,6 +108,7 @@ def test_a_signal_to_all_processes_of_the_job(start, tmp_path, number):
     assert "crash" not in told
     stored = [entry["clip_id"] for entry in made(tmp_path / "bulk")]
     assert 1 <= len(stored) == len(set(stored)) < 6  # nothing new has begun
+    assert not [path.name for path in (tmp_path / "bulk").rglob(".*") if "draft" in path.name]
     assert Journals(tmp_path / SHARDS).read("render_captions/s/00").state == "stopped"
     _, alive = psutil.wait_procs(processes, timeout=5)
     assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
@@ -120,3 +130,18 @@ def goes_on(start, tmp_path) -> None:
     told, _ = start().communicate(timeout=60)
     assert [line.split()[1] for line in told.splitlines()] == ["ok"] * 6
     assert sorted(entry["clip_id"] for entry in made(tmp_path / "bulk")) == [f"A_00{number}" for number in range(6)]
+
+
+def test_a_full_disk_ends_the_job_in_words(start, tmp_path, small_disk):
+    for page in tmp_path.glob("*.html"):
+        page.write_text(NOISE)
+    clips = tmp_path / "clips.tsv"
+    write_clips(clips, [clip.model_copy(update={"width_px": 640, "height_px": 360}) for clip in read_clips(clips)])
+    (tmp_path / "bulk").symlink_to(small_disk)
+    run = start()
+    told, _ = run.communicate(timeout=60)
+    assert run.returncode == 1, told
+    assert told.count("codecap: ") == 1
+    assert re.search(r"^codecap: .*no space left", told, re.MULTILINE), told
+    assert not [path for path in small_disk.rglob("*") if path.is_file() and path.suffix != ".jsonl"]
+    assert Journals(tmp_path / SHARDS).read("render_captions/s/00").state == "failed"

@@ -42,7 +42,7 @@ def test_a_clip_is_counted_when_it_is_scored_not_when_its_render_is_read(tmp_pat
     log.setLevel(logging.INFO)
     try:
         runpy.run_path(str(PROJECT / "scripts" / "score_renders.py"))["score_renders"](
-            job.Shard(Journals(tmp_path / "shards"), "score_renders/cpu/s/00", 0, 1, "", tmp_path / "store"),
+            job.Shard(Journals(tmp_path / "shards"), "score_renders/cpu/s/00", 0, 1, "", [tmp_path / "store"]),
             config={"store": dict.fromkeys(["durable", "bulk"], str(tmp_path / "store"))},
             bucket="00",
             system="s",

@@ -108,6 +108,11 @@ def test_a_process_of_this_machine_that_is_no_more_is_lost(run):
     assert found["render_captions/system_00/01"].state == "running"
 
 
+def test_a_process_that_has_the_number_of_one_that_is_no_more_is_another(run):
+    run.tell("render_captions/system_00/00", done=7, **HERE | {"told": time.time() - 86_400})  # before this process began
+    assert shards(look(run.config))["render_captions/system_00/00"].state == "lost"
+
+
 def test_where_nothing_can_be_asked_the_last_sign_of_life_counts(run):
     run.tell("render_captions/system_00/00", host="elsewhere", told=time.time() - progress.SIGN_S / 2)
     run.tell("render_captions/system_00/01", host="elsewhere", told=time.time() - 2 * progress.SIGN_S)

@@ -16,7 +16,7 @@ from codecap.status.progress import look
 from codecap.status.words import as_text, as_values
 
 LANES = ("cpu", "gpu", "judge", "answers")
-HERE = {"host": socket.gethostname(), "pid": os.getpid()}
+HERE = {"host": socket.gethostname(), "pid": os.getpid(), "told": time.time()}
 
 
 def begun(run):

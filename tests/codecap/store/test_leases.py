@@ -96,6 +96,28 @@ def test_a_lease_of_another_machine_is_freed_when_it_is_old(tmp_path):
     assert time.monotonic() - started < 5 and left_of(path) == ["scratch"]
 
 
+def test_a_lease_from_the_future_is_freed_when_it_was_seen_unchanged_for_long(tmp_path, monkeypatch):
+    """Its holder's clock is an hour ahead."""
+    monkeypatch.setattr(leases, "LEASE_S", 0.6)
+    monkeypatch.setattr(leases, "LOOK_S", 0.05)
+    path = tmp_path / "ledger"
+    lock = put_lock_of_another_machine(path, -3600)
+    taken = threading.Event()
+
+    def take():
+        with lease(path):
+            taken.set()
+
+    waiting = threading.Thread(target=take, daemon=True)
+    waiting.start()
+    for second in range(20):  # it lives
+        time.sleep(0.1)
+        os.utime(lock, (time.time() + 3600 + second,) * 2)
+    assert not taken.is_set()
+    assert taken.wait(10)
+    waiting.join(10)
+
+
 def test_a_lease_of_another_machine_holds_while_it_is_renewed(tmp_path, monkeypatch):
     monkeypatch.setattr(leases, "LEASE_S", 0.5)
     monkeypatch.setattr(leases, "LOOK_S", 0.05)

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from codecap import store
-from codecap.store import ItemStore, StoreError, items, packing, packs, settings
+from codecap.store import ItemStore, StoreError, items, layout, packing, packs, settings
 
 from .conftest import bucket_of, files, video
 
@@ -271,11 +271,121 @@ def test_a_damaged_pack_is_told_and_what_was_in_it_made_again(root, render, made
     packs._KNOWN.clear()
     told = "\n".join(store.verify(root, contents=True))
     assert f"{torn}: not a whole pack" in told and f"{bent}: " in told and "is damaged there" in told
-    assert "passed over" in caplog.text
-    assert render.get("a", "A_000", "k") is None
-    with pytest.raises(OSError, match="damaged"):
+    assert "codecap store unpack" in told and "codecap store unpack" in caplog.text
+    for _ in range(2):
+        with pytest.raises(packs.Damaged, match="damaged.*codecap store unpack"):
+            store.at(made["A_001"].files["mp4"])
+    assert render.get("a", "A_000", "k") == made["A_000"]  # only the pack's directory is torn
+    assert render.get("a", "A_001", "k") is None and not store.there(made["A_001"].files["mp4"])
+    anew = render.get_or_make("a", "A_001", "k", video(b"pictures of 1"))
+    assert anew == made["A_001"] and store.at(anew.files["mp4"]).read_bytes() == b"pictures of 1"
+
+
+def damage(pack, old: bytes, new: bytes, count: int = -1):
+    """Change bytes of a pack, for a process that knows nothing of it yet."""
+    told = pack.read_bytes()
+    assert old in told and len(old) == len(new)
+    pack.write_bytes(told.replace(old, new, count))
+    packs._KNOWN.clear()
+
+
+def test_a_damaged_value_is_absent_with_one_warning_and_made_again(root, render, made, caplog):
+    pack(root)
+    name = f"{layout.shelf_of('A_001')}/A_001.k.json"
+    one = next(root.rglob("01-*.items.zip"))
+    with zipfile.ZipFile(one) as opened:
+        told = opened.read(name)
+    damage(one, told, told.replace(b'"frames": 3', b'"frames": 9'))
+    for _ in range(3):
+        assert render.get("a", "A_001", "k") is None
+    assert caplog.text.count("is damaged") == 1 and name in caplog.text and one.name in caplog.text
+    assert render.get_or_make("a", "A_001", "k", video(b"pictures of 1")) == made["A_001"]
+    assert render.get("a", "A_003", "k") == made["A_003"]
+
+
+def test_unpacking_goes_on_past_what_is_damaged_in_all_folders(root, render, made):
+    for system in ("b", "c"):
+        for clip in CLIPS:
+            render.get_or_make(system, clip, "k", video(b"of %s" % system.encode()))
+    pack(root)
+    damage(next(root.glob("render/a/01-*.items.zip")), b"pictures of 1", b"pictures of 2")
+    done = unpack(root)
+    assert done.items == 23 and len(done.lost) == 2 and "A_001" in done.lost[0] and "set aside" in done.lost[1]
+    found = {clip: render.get("a", clip, "k") for clip in CLIPS}
+    assert found == made | {"A_001": None}
+    assert all(render.get(system, clip, "k") for system in "bc" for clip in CLIPS)
+    assert [name.rpartition(".")[2] for name in files(root) if ".zip" in name] == ["damaged"]
+    assert "set aside" in "\n".join(store.verify(root))
+    assert unpack(root) == packing.Done() and render.get_or_make("a", "A_001", "k", video(b"pictures of 1")) == made["A_001"]
+
+
+def test_a_damaged_item_that_was_made_again_is_not_undone_by_unpacking(root, render, made):
+    pack(root)
+    damage(next(root.rglob("01-*.items.zip")), b"pictures of 1", b"pictures of 2")
+    with pytest.raises(packs.Damaged):
         store.at(made["A_001"].files["mp4"])
-    assert render.get_or_make("a", "A_000", "k", video(b"anew")).value == {"frames": 3}
+    anew = render.get_or_make("a", "A_001", "k", video(b"other pictures"))
+    packs._KNOWN.clear()
+    unpack(root)
+    assert render.get("a", "A_001", "k") == anew and store.at(anew.files["mp4"]).read_bytes() == b"other pictures"
+
+
+def test_merging_a_damaged_pack_keeps_all_that_is_whole_and_sets_it_aside(root, render, made):
+    pack(root)
+    old = next(root.rglob("01-*.items.zip"))
+    damage(old, b"pictures of 1", b"pictures of 2")
+    render.get_or_make("a", "A_009", "k", video(b"pictures of 9"))
+    done = pack(root)
+    assert done.items == 1 and len(done.lost) == 2 and done.files == 1 - 2
+    assert {clip: render.get("a", clip, "k") for clip in CLIPS} == made | {"A_001": None} and render.get("a", "A_009", "k")
+    assert old.with_name(old.name + ".damaged").is_file() and not old.exists()
+    packs._KNOWN.clear()
+    assert not [told for told in store.verify(root, contents=True) if "set aside" not in told and "A_001" not in told]
+
+
+def test_a_whole_loose_copy_of_what_is_damaged_in_a_pack_is_packed(root, render, made):
+    """As if a packer was killed before it deleted them, and the pack damaged since."""
+    loose = {path: path.read_bytes() for path in root.rglob("*A_00*") if path.is_file()}
+    pack(root)
+    for path, told in loose.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(told)
+    damage(next(root.rglob("01-*.items.zip")), b"pictures of 1", b"pictures of 2")
+    assert [told for told in pack(root).lost if "set aside" not in told] == []
+    assert {clip: render.get("a", clip, "k") for clip in CLIPS} == made and contents(made)[1] == b"pictures of 1"
+
+
+def test_any_one_damaged_byte_costs_at_most_one_item(root, render, made):
+    pack(root)
+    one, chance = next(root.rglob("01-*.items.zip")), random.Random(5)
+    whole = one.read_bytes()
+    for at in [*chance.sample(range(len(whole)), 16), *range(len(whole) - 22, len(whole), 5)]:
+        one.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :])
+        packs._KNOWN.clear()
+        done = unpack(root)
+        assert not one.exists(), (at, done)
+        packs._KNOWN.clear()
+        found = {clip: render.get("a", clip, "k") for clip in CLIPS[1::2]}
+        assert sum(found[clip] != made[clip] for clip in found) <= 1, at
+        for clip, item in found.items():
+            assert item is None or store.at(item.files["mp4"]).read_bytes() == b"pictures of %d" % CLIPS.index(clip)
+        for path in root.rglob("*"):
+            if path.is_file() and (path.suffix == ".damaged" or path.name.partition(".")[0] in CLIPS):
+                path.unlink()
+
+
+def test_a_pack_that_is_not_on_the_disk_as_it_was_written_deletes_nothing(root, render, made, monkeypatch):
+    seal = packing.putting.seal
+
+    def sealed_and_bent(draft):
+        draft.write_bytes(draft.read_bytes().replace(b"pictures of 1", b"PICTURES of 1"))
+        return seal(draft)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(packing.putting, "seal", sealed_and_bent)
+        with pytest.raises(StoreError, match="nothing lost"):
+            list(packing.pack(root, lambda _: "00"))
+    assert len(files(root)) == 16 and contents(made)[1] == b"pictures of 1"
 
 
 def test_a_place_that_nothing_has_is_given_back_as_it_is(tmp_path):

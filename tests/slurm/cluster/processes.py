@@ -46,7 +46,7 @@ def daemons(folder: Path) -> dict[str, psutil.Process]:
         entry = json.loads(line)
         try:
             process = psutil.Process(entry["pid"])
-            if abs(process.create_time() - entry["created"]) < 0.1 and process.status() != psutil.STATUS_ZOMBIE:
+            if abs(process.create_time() - entry["created"]) < 0.1 and lives(process):
                 found.pop(entry["name"], None)
                 found[entry["name"]] = process
         except psutil.NoSuchProcess:
@@ -72,7 +72,7 @@ def of_jobs(folder: Path, cluster: str) -> list[psutil.Process]:
             own = process.info["name"] == "slurmstepd" and any(
                 Path(file.path).is_relative_to(folder) for file in process.open_files()
             )
-            if own or process.environ().get("SLURM_CLUSTER_NAME") == cluster:
+            if lives(process) and (own or process.environ().get("SLURM_CLUSTER_NAME") == cluster):
                 found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
             continue
@@ -84,14 +84,24 @@ def end(processes: Iterable[psutil.Process], limit_s: float = 20.0, at_once: boo
     processes = list(processes)
     for process in processes:
         _send(process, signal.SIGKILL if at_once else signal.SIGTERM)
-    _, alive = psutil.wait_procs(processes, timeout=limit_s)
+    deadline = time.monotonic() + limit_s
+    while (alive := [process for process in processes if lives(process)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
     for process in alive:
         _send(process, signal.SIGKILL)
-    psutil.wait_procs(alive, timeout=5)
+    for process in processes:
+        with contextlib.suppress(psutil.TimeoutExpired):  # whose parent has not waited for it
+            process.wait(5 if process in alive else 0)
+
+
+def lives(process: psutil.Process) -> bool:
+    """Whether it is still there, and not only because its parent has not waited for it yet."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _send(process: psutil.Process, number: int) -> None:
-    try:
+    with contextlib.suppress(psutil.NoSuchProcess):
         process.send_signal(number)  # psutil looks first whether the id is still that process's
-    except psutil.NoSuchProcess:
-        return
