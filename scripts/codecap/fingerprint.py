@@ -38,7 +38,7 @@ NUMERIC_LIBRARIES = {  # import name -> distribution
     "vtracer": "vtracer",
 }
 PROMPTS = PACKAGE.parents[1] / "resources" / "prompts"
-UNCOUNTED = "codecap.store"  # where an item is kept changes nothing in it
+UNCOUNTED = ("codecap.store", "codecap.stopping")  # where an item is kept and when a job ends change nothing in it
 
 
 def code_digest(*modules: str) -> str:
@@ -63,7 +63,7 @@ def _closure(module: str) -> frozenset[Path]:
         path = _file_of(waiting.pop())
         if path is not None and path not in found:
             found.add(path)
-            waiting += [name for name in _read(path).imports if name != UNCOUNTED and not name.startswith(f"{UNCOUNTED}.")]
+            waiting += [name for name in _read(path).imports if not f"{name}.".startswith(tuple(f"{part}." for part in UNCOUNTED))]
     return frozenset(found)
 
 

@@ -88,3 +88,15 @@ def test_the_version_of_a_numeric_library_counts_for_those_who_import_it(package
 def test_real_modules_have_digests_of_their_own():
     forget()
     assert fingerprint.code_digest("codecap.store") != fingerprint.code_digest("codecap.video")
+
+
+@pytest.mark.parametrize(("module", "counts"), [("store/items.py", False), ("stopping.py", False), ("stored.py", True)])
+def test_where_an_item_is_kept_and_when_a_job_ends_count_for_nothing(package, module, counts):
+    (package / "store").mkdir()
+    (package / "store" / "__init__.py").write_text("")
+    (package / module).write_text("def keep():\n    return 1\n")
+    name = module.removesuffix(".py").replace("/", ".")
+    edit(package / "score" / "kss.py", "def score", f"import codecap.{name}\n\n\ndef score")
+    before = digests()
+    edit(package / module, "return 1", "return 2")
+    assert (digests() != before) is counts
