@@ -30,7 +30,7 @@ demo: $(INSTALLED)
 	@echo "The report: $(CURDIR)/results/8_report/index.html"
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 test-slurm: $(INSTALLED)
 	$(BIN)/python -m pytest -m $(SLURM_TESTS) tests/slurm

@@ -8,16 +8,24 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the package `loopback`
 
-SHARED = "demo"  # the session's fixture that takes longest
+TOGETHER = "tests/workflow/"  # its files share one run of the demo
 
 
-@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items):
-    """With several workers, tests of a file stay together, those that share the run of the demo as well, which begin first."""
-    items.sort(key=lambda item: SHARED not in item.fixturenames)
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(SHARED if SHARED in item.fixturenames else str(item.path)))
+    """What takes longest begins first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(TOGETHER))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """With several workers, tests of one file stay together, and all of the workflow: their fixtures are made once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return TOGETHER if nodeid.startswith(TOGETHER) else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
 
 
 @pytest.fixture
