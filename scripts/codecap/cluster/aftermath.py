@@ -256,7 +256,7 @@ def _of_group(run: Run, shards: Sequence[_Unfinished]) -> Iterator[str]:
     if clips and not again:
         total = sum(_most(run, shards, lambda shard: len(_clips(run, shard))))
         left = sum(_most(run, shards, lambda shard: max(len(_clips(run, shard)) - shard.done, 0)))
-        yield f"    clips   {left} left" + (f" of {total}, among them " if left < total else ": ") + _listed(clips)
+        yield f"    clips   {left} left" + (f" of these {total}: " if left < total else ": ") + _listed(clips)
     logs = [log for shard in shards for log in shard.logs]
     if logs:
         yield f"    logs    {_listed(logs, shown=2)}"

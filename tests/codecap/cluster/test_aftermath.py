@@ -40,7 +40,7 @@ def test_a_job_out_of_memory_is_told_with_clips_node_log_and_setting(journals):
         "1 shard did not finish; what they have done is kept:",
         "  render_captions: out of memory (on n1)",
         "    shards  vtrace/01",
-        "    clips   2 left of 3, among them B_001, B_002, B_003",
+        "    clips   2 left of these 3: B_001, B_002, B_003",
         "    logs    logs/render_captions/vtrace/01.log, .snakemake/slurm_logs/17.log",
         "    to do   raise cluster.memory_factor",
         "  3 jobs that need them did not run.",
@@ -230,7 +230,7 @@ def test_a_clip_is_counted_once(journals):
     for lane in ("cpu", "judge"):
         note(journals, f"score_renders/{lane}/still/01", state="failed", detail="no file", done=1)
     text = told(journals, [Failed(f"score_renders/{lane}/still/01", 1) for lane in ("cpu", "judge")])
-    assert "clips   2 left of 3, among them B_001" in text
+    assert "clips   2 left of these 3: B_001" in text
 
 
 def test_rows_are_grouped_and_limited_as_all_else(journals):
