@@ -1,5 +1,6 @@
 """What tests of several folders share."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the package `loopback`
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for whatever a script starts with `&`, and all that tests would start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TOGETHER = "tests/workflow/"  # its files share one run of the demo
 
