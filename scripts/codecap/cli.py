@@ -97,8 +97,8 @@ def filter_(
     as_json: AsJson = False,
 ) -> None:
     """Say which clips are structured 2D content, and why the others are not. The exit status is 1 when one cannot be judged."""
+    from codecap.clips_table import read_clips
     from codecap.filtering.verdict import filter_clip
-    from codecap.records import read_clips
 
     with job.running():
         settings = configuration.load(*config)["filter"]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from codecap import records, video
+from codecap import clips_table, records, video
 from codecap.clock import FPS, time_of
 from codecap.records import AnnotatedObject, Annotation, Box, Clip, ClipId, FocalPoint, Interval, Review, Row
 
@@ -124,7 +124,7 @@ def build(folder: Path, names: Sequence[str] | None = None, browser: Path | None
                 truth = _truth(focus, boxes, mp4)
                 write_compact(folder / "truth" / f"{name}.json", truth)
                 write_compact(folder / "annotations" / f"{name}.json", _annotation(focus, truth))
-    records.write_clips(folder / "clips.tsv", [_clip(folder, name) for name in known if _is_complete(folder, name)])
+    clips_table.write_clips(folder / "clips.tsv", [_clip(folder, name) for name in known if _is_complete(folder, name)])
     return written
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from codecap import config as configuration
 from codecap import registry, single_run, store
+from codecap.clips_table import read_clips
 from codecap.errors import UserError
-from codecap.records import Clip, RecordError, read_clips
+from codecap.records import Clip, RecordError
 from codecap.score.engine import choice
 from codecap.shards import LOCK, RESULTS, SHARDS, Journals
 

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from codecap.clips_table import read_clips
 from codecap.config import PROJECT
-from codecap.records import Certificate, read_clips, read_record
+from codecap.records import Certificate, read_record
 
 DEMO = PROJECT / "resources" / "demo"
 DEMO_CONFIG = PROJECT / "config" / "demo.yaml"

@@ -12,14 +12,14 @@ import cv2
 import numpy as np
 import pytest
 
-from codecap import demo, records, video
+from codecap import clips_table, demo, records, video
 from codecap.records import Annotation
 from codecap.render.browser import find_browser
 from codecap.render.failures import BrowserMissing
 
 FOLDER = Path(__file__).parents[2] / "resources" / "demo"
 TABLE = FOLDER / "clips.tsv"
-CLIPS = {clip.clip_id: clip for clip in records.read_clips(TABLE)} if TABLE.exists() else {}
+CLIPS = {clip.clip_id: clip for clip in clips_table.read_clips(TABLE)} if TABLE.exists() else {}
 each_clip = pytest.mark.parametrize("name", sorted(CLIPS))
 
 
@@ -270,7 +270,7 @@ def test_build_writes_clip_truth_annotation_and_table(squares: Path, browser: Pa
     )
     records.write_record(squares / "pages" / "F_009.focus.json", focus)
     assert demo.build(squares, browser=browser) == [squares / "clips" / "F_009.mp4"]
-    [clip] = records.read_clips(squares / "clips.tsv")
+    [clip] = clips_table.read_clips(squares / "clips.tsv")
     assert (clip.clip_id, clip.category, clip.frames, clip.licence) == ("F_009", "F", 3, "MIT")
     assert demo.read_truth(squares, "F_009").objects[0].visible_xyxy[2] == (14, 10, 36, 30)
     annotation = records.read_record(squares / "annotations" / "F_009.json", Annotation)

@@ -3,19 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from codecap.records import (
-    AnnotatedObject,
-    Annotation,
-    Clip,
-    FocalPoint,
-    Outcome,
-    RecordError,
-    Score,
-    read_clips,
-    read_rows,
-    write_clips,
-    write_rows,
-)
+from codecap.clips_table import read_clips, write_clips
+from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, Outcome, RecordError, Score, read_rows, write_rows
 
 
 def clip(clip_id="A_001", **told):

@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 
+from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
-from codecap.records import AnnotatedObject, Annotation, FocalPoint, Render, read_clips, read_rows, write_clips, write_record
+from codecap.records import AnnotatedObject, Annotation, FocalPoint, Render, read_rows, write_record
 
 RESOURCES = PROJECT / "resources" / "demo"
 CLIPS = read_clips(RESOURCES / "clips.tsv")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from loopback import Loopback
 
+from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
-from codecap.records import read_clips, write_clips
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,9 @@ from collections import defaultdict
 
 import pytest
 
+from codecap.clips_table import read_clips
 from codecap.config import PROJECT
-from codecap.records import Render, Score, Verdict, read_clips, read_rows
+from codecap.records import Render, Score, Verdict, read_rows
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
-from codecap.records import ObjectTracks, Render, Score, read_clips, read_rows, write_clips
+from codecap.records import ObjectTracks, Render, Score, read_rows
 
 pytestmark = pytest.mark.slow
 

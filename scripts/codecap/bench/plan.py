@@ -21,8 +21,8 @@ import yaml
 
 from codecap.bench.snakemake_run import Run, run
 from codecap.bench.stand_in_project import add_system, environment, lay
+from codecap.clips_table import read_clips
 from codecap.plan import SHARDS, bucket_of
-from codecap.records import read_clips
 from codecap.shards import Journals, Mark
 
 BUCKETS = 10  # as in config/config.yaml

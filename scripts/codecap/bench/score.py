@@ -28,8 +28,9 @@ import numpy as np
 from codecap import config as configuration
 from codecap import registry
 from codecap.bench import plain_loops
+from codecap.clips_table import read_clips
 from codecap.errors import UserError
-from codecap.records import Annotation, Clip, Outcome, Render, read_clips, read_record
+from codecap.records import Annotation, Clip, Outcome, Render, read_record
 from codecap.score import Metric, Task, Unscored, Watcher
 from codecap.score.engine import choice
 from codecap.score.engine.watching import watch

@@ -20,9 +20,10 @@ import numpy as np
 import yaml
 
 from codecap.bench.stand_ins import NAME, labels
+from codecap.clips_table import read_clips, write_clips
 from codecap.clock import FPS
 from codecap.config import PROJECT
-from codecap.records import CATEGORIES, Clip, read_clips, write_clips, write_whole
+from codecap.records import CATEGORIES, Clip, write_whole
 from codecap.video import CanonicalWriter
 
 PARTS = ("Snakefile", "rules", "scripts", "profiles", "slurm", "config", "envs", "resources")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codecap import store
-from codecap.records import Annotation, Clip, Ingested, Verdict, write_clips, write_record, write_whole
+from codecap.clips_table import write_clips
+from codecap.records import Annotation, Clip, Ingested, Verdict, write_record, write_whole
 
 
 def tabulate(

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codecap.clips_table import read_clips, write_clips
 from codecap.clock import FPS
 from codecap.collect.canonical import why_not_canonical
 from codecap.collect.naming import category_of, clip_id_of, find_videos
 from codecap.collect.picture import ToneCurve, Viewer
 from codecap.collect.shown import OpenVideo, open_video, shown_frames
 from codecap.errors import UserError
-from codecap.records import CATEGORIES, Clip, Ingested, read_clips, write_clips
+from codecap.records import CATEGORIES, Clip, Ingested
 from codecap.video import CanonicalWriter, VideoError, VideoInfo, draft_beside, file_sha256, probe, put_in_place, unwritable
 
 TABLE = "clips.tsv"

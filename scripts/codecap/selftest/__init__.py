@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from codecap.records import Annotation, Clip, read_clips, read_record
+from codecap.clips_table import read_clips
+from codecap.records import Annotation, Clip, read_record
 from codecap.registry import Unavailable
 from codecap.selftest.bench import Bench
 from codecap.selftest.rows import ROWS, Check, Sheet

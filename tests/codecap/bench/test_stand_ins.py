@@ -15,7 +15,7 @@ from codecap.bench.stand_in_project import add_clip, add_system, environment, la
 from codecap.bench.stand_ins import labels, requests
 from codecap.bench.stand_ins.requests import Request, Unreachable, ask, calls, item
 from codecap.clips import check_file
-from codecap.records import read_clips
+from codecap.clips_table import read_clips
 from codecap.video import probe
 
 ITEM = "from codecap.bench.stand_ins.requests import item\nwith item('render', 'system_00', 'A_0000'): print('done')"

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from codecap.clips_table import read_clips
 from codecap.collect.ingest import IngestSettings, ingest_file, ingest_files
 from codecap.errors import UserError
-from codecap.records import read_clips
 from codecap.video import VideoError, file_sha256, probe, read_frames
 
 MS = Fraction(1, 1000)

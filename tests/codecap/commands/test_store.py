@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from codecap.cli import app
+from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT, load
 from codecap.plan import bucket_of
-from codecap.records import read_clips, write_clips
 from codecap.status import record
 from codecap.store import ItemStore, packs, settings
 

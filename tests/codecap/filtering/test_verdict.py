@@ -4,11 +4,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codecap.clips_table import read_clips
 from codecap.filtering import specimens
 from codecap.filtering.features import measure_pictures
 from codecap.filtering.fit import Labelled, fit, left_out
 from codecap.filtering.verdict import INPUTS, FilterSettings, filter_clip, filter_shard, keep_chance, verdict_of
-from codecap.records import Clip, read_clips
+from codecap.records import Clip
 from codecap.video import CanonicalWriter, file_sha256
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo"

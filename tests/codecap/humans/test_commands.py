@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from codecap import config, plan
+from codecap.clips_table import write_clips
 from codecap.errors import UserError
 from codecap.humans.material import read_material
 from codecap.humans.sheet import SheetKey
-from codecap.records import Annotation, HumanScore, Render, read_record, read_rows, write_clips, write_rows
+from codecap.records import Annotation, HumanScore, Render, read_record, read_rows, write_rows
 
 from .conftest import SYSTEMS
 

@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from codecap import stopping
-from codecap.records import Caption, Clip, Outcome, read_clips, write_clips, write_rows
+from codecap.clips_table import read_clips, write_clips
+from codecap.records import Caption, Clip, Outcome, write_rows
 from codecap.shards import SHARDS, Journals
 from codecap.store import made
 from codecap.video import CanonicalWriter
@@ -36,7 +37,8 @@ window.seek = t => {
 RUN = """
 from pathlib import Path
 from codecap import job
-from codecap.records import Caption, read_clips, read_rows
+from codecap.clips_table import read_clips
+from codecap.records import Caption, read_rows
 from codecap.render.renders import render_shard
 config = {"store": {"durable": "durable", "bulk": "bulk"}, "cluster": {"stop_before_s": 60}}
 with job.shard("render_captions", ["s", "00"], ["log"], {}, {}, config) as shard:

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from codecap import boxes
+from codecap.clips_table import read_clips
 from codecap.clock import FPS
 from codecap.collect.ingest import ingest_file
 from codecap.config import PROJECT
-from codecap.records import AnnotatedObject, Clip, ObjectPrompt, PromptFrame, read_clips
+from codecap.records import AnnotatedObject, Clip, ObjectPrompt, PromptFrame
 from codecap.score.prompters import match
 from codecap.score.segmenters import color
 from codecap.video import CanonicalWriter, probe, read_frames

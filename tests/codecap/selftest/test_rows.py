@@ -106,7 +106,8 @@ def test_the_report_counts_what_fails():
     ],
 )
 def test_the_demo_holds(rows, clips, tmp_path):
-    from codecap.records import Annotation, read_clips, read_record
+    from codecap.clips_table import read_clips
+    from codecap.records import Annotation, read_record
 
     folder = config.PROJECT / "resources" / "demo"
     chosen = read_clips(folder / "clips.tsv")[clips]

@@ -11,7 +11,8 @@ import yaml
 
 from codecap import config as configuration
 from codecap import plan
-from codecap.records import Clip, write_clips
+from codecap.clips_table import write_clips
+from codecap.records import Clip
 from codecap.shards import SHARDS, Journals, Mark
 from codecap.status import work
 

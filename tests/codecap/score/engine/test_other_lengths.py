@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from codecap import config, registry, store, video
+from codecap.clips_table import read_clips
 from codecap.config import PROJECT
 from codecap.records import (
     AnnotatedObject,
@@ -18,7 +19,6 @@ from codecap.records import (
     Outcome,
     Render,
     Score,
-    read_clips,
     read_record,
 )
 from codecap.render.renders import render_shard
