@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecap import stopping
 from codecap.errors import UserError
 from codecap.records import Outcome
 
@@ -33,11 +32,3 @@ class BrowserMissing(InfraError):
 
 class FrameLost(InfraError):
     """The browser owes a frame and does nothing: its fault, not the page's. Seen once in some hundred starts on a busy machine."""
-
-
-def unless_ended(failure: Exception, doing: str) -> Exception:
-    """The failure; where a browser crashed because all processes of the job are being ended, one that is no fault of the page."""
-    crashed = isinstance(failure, PageFailure) and failure.outcome is Outcome.RENDER_CRASH
-    if crashed and stopping.reached_others(within_s=stopping.AT_ONCE_S):
-        return InfraError(f"stopped, during {doing}")
-    return failure

@@ -87,6 +87,8 @@ def _rendered(caption: Caption, clip: Clip, settings: Mapping[str, Any], draft: 
     partial = partial_path(out_mp4)
     try:
         certificate = render_caption(caption, clip, out_mp4, settings)
+        if certificate.outcome is not Outcome.OK and stopping.reached_others(within_s=stopping.AT_ONCE_S):
+            raise InfraError(f"stopped: the browser may have been told to end as well ({certificate.detail})")
         if partial.exists():
             partial.replace(draft.file("partial.mp4"))
     finally:

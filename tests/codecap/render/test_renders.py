@@ -10,9 +10,11 @@ import numpy as np
 import psutil
 import pytest
 
+from codecap import stopping
 from codecap.records import Caption, Clip, Outcome
-from codecap.render import cage
+from codecap.render import cage, renders
 from codecap.render.renders import render_shard
+from codecap.store import made
 from codecap.video import CanonicalWriter, probe
 
 SETTINGS = {"repeat_samples": 0, "seek_wait_s": 0, "seek_limit_s": 20}
@@ -68,6 +70,28 @@ def test_a_second_run_renders_nothing_and_gives_the_same_rows(shard, tmp_path, m
     first = list(render_shard(captions, clips, **told))
     monkeypatch.setenv("CODECAP_BROWSER", str(tmp_path / "none"))  # there is no browser any more
     assert list(render_shard(captions, clips, **told)) == first
+
+
+@pytest.mark.parametrize("page", [PAGES["A_002"], PAGES["A_003"]])
+def test_no_failure_is_held_against_a_page_whose_browser_may_have_heard_the_signal(shard, tmp_path, monkeypatch, page):
+    """A browser that is told to end may close its windows before it goes, which looks like a page that closed its own."""
+    (_, caption, *_), clips = shard
+    caption.html.write_text(page)
+    draw = renders.render_caption
+
+    def while_all_are_told_to_end(*page):
+        stopping.ask("interrupted (Ctrl-C)", reached_others=True)
+        return draw(*page)
+
+    told = {"settings": SETTINGS, "code": "c", "bulk": tmp_path / "bulk"}
+    with monkeypatch.context() as patch:
+        patch.setattr(renders, "render_caption", while_all_are_told_to_end)
+        with pytest.raises(stopping.Stopped):
+            list(render_shard([caption], clips, **told))
+    stopping.forget()
+    assert not list(made(tmp_path / "bulk"))
+    (row,) = render_shard([caption], clips, **told)
+    assert row.outcome in ("runtime_error", "missing_seek")
 
 
 def test_an_end_from_outside_stops_the_browsers_and_stores_nothing_false(shard, tmp_path):

@@ -23,6 +23,7 @@ from codecap.video import CanonicalWriter
 pytestmark = pytest.mark.slow
 
 FRAMES = 40
+PAGES = 16
 PAGE = """<body><script>
 window.seek = t => { for (let i = 0; i < 8e7; i++); document.body.style.background = `rgb(${Math.round(t * 100) % 256}, 0, 0)`; }
 </script>"""
@@ -51,19 +52,23 @@ with job.shard("render_captions", ["s", "00"], ["log"], {}, {}, config) as shard
 """
 
 
+def name(number: int) -> str:
+    return f"A_{number:03d}"
+
+
 @pytest.fixture
 def start(browser, tmp_path):
-    """Six pages, two at a time, in a process of their own."""
+    """Many pages, two at a time, in a process of their own."""
     captions, clips = [], []
-    for number in range(6):
-        mp4, html = tmp_path / f"A_00{number}.mp4", tmp_path / f"A_00{number}.html"
+    for number in range(PAGES):
+        mp4, html = tmp_path / f"{name(number)}.mp4", tmp_path / f"{name(number)}.html"
         with CanonicalWriter(mp4, 64, 48) as writer:
             for _ in range(FRAMES):
-                writer.add(np.full((48, 64, 3), 40 * number, np.uint8))
+                writer.add(np.full((48, 64, 3), 10 * number, np.uint8))
         html.write_text(PAGE)
         size = {"frames": FRAMES, "width_px": 64, "height_px": 48}
-        clips.append(Clip(clip_id=f"A_00{number}", category="A", mp4=mp4, sha256=str(number), **size))
-        captions.append(Caption(system="s", clip_id=f"A_00{number}", key=f"k{number}", outcome=Outcome.OK, html=html))
+        clips.append(Clip(clip_id=name(number), category="A", mp4=mp4, sha256=str(number), **size))
+        captions.append(Caption(system="s", clip_id=name(number), key=f"k{number}", outcome=Outcome.OK, html=html))
     write_clips(tmp_path / "clips.tsv", clips)
     write_rows(tmp_path / "captions", Caption, captions)
     running = []
@@ -109,7 +114,7 @@ def test_a_signal_to_all_processes_of_the_job(start, tmp_path, number):
     assert run.returncode == stopping.STATUS, told
     assert "crash" not in told
     stored = [entry["clip_id"] for entry in made(tmp_path / "bulk")]
-    assert 1 <= len(stored) == len(set(stored)) < 6  # nothing new has begun
+    assert 1 <= len(stored) == len(set(stored)) < PAGES  # nothing new has begun
     assert not [path.name for path in (tmp_path / "bulk").rglob(".*") if "draft" in path.name]
     assert Journals(tmp_path / SHARDS).read("render_captions/s/00").state == "stopped"
     _, alive = psutil.wait_procs(processes, timeout=5)
@@ -122,16 +127,16 @@ def test_what_is_under_way_at_the_deadline_comes_to_its_end(start, tmp_path):
     told, _ = run.communicate(timeout=60)
     assert run.returncode == stopping.STATUS, told
     mark = Journals(tmp_path / SHARDS).read("render_captions/s/00")
-    assert f"stopped cleanly after {mark.done} of 6" in mark.detail
+    assert f"stopped cleanly after {mark.done} of {PAGES}" in mark.detail
     stored = [entry["clip_id"] for entry in made(tmp_path / "bulk")]
-    assert mark.done < len(stored) < 6  # also those that no row was asked of
+    assert mark.done < len(stored) < PAGES  # also those that no row was asked of
     goes_on(start, tmp_path)
 
 
 def goes_on(start, tmp_path) -> None:
-    told, _ = start().communicate(timeout=60)
-    assert [line.split()[1] for line in told.splitlines()] == ["ok"] * 6
-    assert sorted(entry["clip_id"] for entry in made(tmp_path / "bulk")) == [f"A_00{number}" for number in range(6)]
+    told, _ = start().communicate(timeout=200)
+    assert [line.split()[1] for line in told.splitlines()] == ["ok"] * PAGES
+    assert sorted(entry["clip_id"] for entry in made(tmp_path / "bulk")) == [name(number) for number in range(PAGES)]
 
 
 def test_a_full_disk_ends_the_job_in_words(start, tmp_path, small_disk):

@@ -20,7 +20,7 @@ from codecap.render.browser import browser_version, find_browser
 from codecap.render.cage import Cage, layers
 from codecap.render.devtools import DeadlinePassed, DevTools, Disconnected, Refused
 from codecap.render.engines import Picture, read_page
-from codecap.render.failures import FrameLost, InfraError, PageFailure, unless_ended
+from codecap.render.failures import FrameLost, InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, left_its_address, quiet_script
 
@@ -335,7 +335,7 @@ class BeginFrameStage:
         try:
             yield until
         except (PageFailure, DeadlinePassed, Disconnected, Refused) as error:
-            failure = unless_ended(self._told(error, complaint, doing, frame), doing)
+            failure = self._told(error, complaint, doing, frame)
             self._answers = isinstance(failure, PageFailure) and failure.outcome not in SILENT
             raise failure from error
 

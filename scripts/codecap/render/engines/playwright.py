@@ -22,7 +22,7 @@ from codecap.render import flags, purity, virtual_clock
 from codecap.render.browser import browser_version, find_browser
 from codecap.render.cage import Cage, layers
 from codecap.render.engines import Picture, read_page
-from codecap.render.failures import InfraError, PageFailure, unless_ended
+from codecap.render.failures import InfraError, PageFailure
 from codecap.render.settings import RenderSettings
 from codecap.render.watchdog import Watchdog
 from codecap.render.witness import ADDRESS, DOMAINS, Witness, cannot_be_told, left_its_address, quiet_script, shortened
@@ -205,7 +205,6 @@ class PlaywrightStage:
             failure = self._failure(error, doing, frame)
             if failure is None:
                 raise
-            failure = unless_ended(failure, doing)
             self._answers = isinstance(failure, PageFailure) and failure.outcome not in SILENT
             raise failure from error
 
