@@ -8,7 +8,6 @@ taken; where they differ (a folder that was copied), the digest is taken again. 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from pydantic import ValidationError
 
 from codecap import weights
 from codecap.records import UMASK, Row
+from codecap.store.leases import lease
 from codecap.weights import PREPARED, Entry, Part, WeightsMissing, files_of, folder
 
 UNVERIFIED = "unverified: no digest in the table"
@@ -80,14 +80,13 @@ def read(name: str) -> Manifest | None:
 
 @contextlib.contextmanager
 def alone(name: str) -> Iterator[None]:
-    """One process at a time on this file system changes what lies under a name; the kernel frees the lock of a killed one.
+    """One process at a time, of all machines that share the folder, changes what lies under a name; see `codecap.store.leases`.
 
     Raises:
         WeightsMissing: the folder for the weights cannot be made.
     """
     weights.make_folder()
-    with (folder() / f".{name}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lease(folder() / name):
         yield
 
 
