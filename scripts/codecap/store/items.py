@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import logging
@@ -197,18 +196,11 @@ def draft_in(shelf: Path, prefix: str, suffix: str) -> Path:
 
 def _loose(folder: Path, member: str) -> layout.Stored | None:
     """What a loose JSON file says; None where there is none that can be read."""
-    for _ in range(ROUNDS):
-        try:
-            return layout.read((folder / member).read_bytes(), member)
-        except OSError as error:
-            if error.errno == errno.ESTALE:  # it was replaced on another machine: ask again
-                continue
-            if error.errno in packs.VANISHED:
-                return None
-            raise
-        except ValueError:
-            return None
-    return None
+    told = places.seen((folder / member).read_bytes)
+    try:
+        return None if told is None else layout.read(told, member)
+    except ValueError:
+        return None
 
 
 def _packed(folder: Path, packed: packs.Packs, clip_id: str, key: str) -> Item | None:

@@ -85,16 +85,21 @@ def copy_to(path: Path, target: Path) -> bool:
 
 def size_of(path: Path) -> int | None:
     """Bytes of a loose file; None where there is none."""
+    told = seen(path.stat)
+    return told.st_size if told is not None and stat.S_ISREG(told.st_mode) else None
+
+
+def seen(look: Callable[[], T]) -> T | None:
+    """What a look at a loose file gives; None where there is none."""
     for _ in range(ROUNDS):
         try:
-            told = path.stat()
+            return look()
         except OSError as error:
             if error.errno == errno.ESTALE:  # it was replaced on another machine: ask again
                 continue
             if error.errno in packs.VANISHED:
                 return None
             raise
-        return told.st_size if stat.S_ISREG(told.st_mode) else None
     return None
 
 

@@ -45,22 +45,27 @@ def test_processes_take_turns_and_leave_nothing(tmp_path, workers):
     assert counter.read_text() == "400" and left_of(counter) == ["scratch"]
 
 
-def test_threads_take_turns(tmp_path):
-    counter, told = tmp_path / "counter", []
+def taken_in_turns(path, threads: int) -> None:
+    """Have threads hold a lease at the same time, which only one can."""
+    holding, most = [], []
 
-    def count():
-        for _ in range(20):
-            with lease(counter):
-                told.append(1)
-                assert len(told) == 1
-                told.pop()
+    def hold():
+        for _ in range(15):
+            with lease(path):
+                holding.append(1)
+                most.append(len(holding))
+                holding.pop()
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
+    started = [threading.Thread(target=hold) for _ in range(threads)]
+    for thread in started:
         thread.start()
-    for thread in threads:
+    for thread in started:
         thread.join(30)
-    assert not told and not any(thread.is_alive() for thread in threads)
+    assert most == [1] * 15 * threads
+
+
+def test_threads_take_turns(tmp_path):
+    taken_in_turns(tmp_path / "counter", threads=4)
 
 
 def test_a_killed_holder_is_found_out_at_once_by_all_who_wait(tmp_path, workers):
@@ -191,21 +196,8 @@ def test_a_link_that_was_made_though_it_is_said_to_have_failed_counts(tmp_path, 
 def test_without_hard_links_exclusive_creation_does(tmp_path, monkeypatch, code):
     monkeypatch.setattr(os, "link", lambda *_: raised(OSError(code, os.strerror(code))))
     path = tmp_path / "ledger"
-    entered = []
-
-    def enter():
-        for _ in range(10):
-            with lease(path):
-                entered.append(1)
-                assert len(entered) == 1
-                entered.pop()
-
-    threads = [threading.Thread(target=enter) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert not entered and left_of(path) == ["scratch"]
+    taken_in_turns(path, threads=3)
+    assert left_of(path) == ["scratch"]
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_not_a_wait(tmp_path):

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from codecap.exchange import Endpoint, NotReached, Question, Text, ask
 from codecap.score import Unreached
 
 
-def ask_about(endpoint: Mapping[str, Any] | None, what: str, system: str, clip_id: str) -> None:
-    """One question an item; none without an endpoint. The answer is bought, and not read.
+@dataclass(frozen=True)
+class Asking:
+    """A stand-in that may ask a model. Settings: `endpoint`, of that model."""
 
-    Raises:
-        Unreached: there was no answer this time.
-    """
-    if endpoint is None:
-        return
-    try:
-        ask(Endpoint.model_validate(dict(endpoint)), Question(parts=(Text(f"{what}: {clip_id} by {system}"),)))
-    except NotReached as why:
-        raise Unreached(str(why)) from why
+    endpoint: Mapping[str, Any] | None = None
+    protocol: str = "stand-in"
+    proxy: bool = True
+
+    def ask_about(self, what: str, system: str, clip_id: str) -> None:
+        """One question an item; none without an endpoint. The answer is bought, and not read.
+
+        Raises:
+            Unreached: there was no answer this time.
+        """
+        if self.endpoint is None:
+            return
+        try:
+            ask(Endpoint.model_validate(dict(self.endpoint)), Question(parts=(Text(f"{what}: {clip_id} by {system}"),)))
+        except NotReached as why:
+            raise Unreached(str(why)) from why

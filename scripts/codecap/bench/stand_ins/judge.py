@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from codecap.bench.stand_ins.asking import ask_about
+from codecap.bench.stand_ins.asking import Asking
 from codecap.bench.stand_ins.metric import share_of
 from codecap.bench.stand_ins.requests import Unreachable, item
 from codecap.records import Clip, FocalPoint
@@ -18,12 +17,7 @@ def load(settings: Mapping[str, Any]) -> StandIn:
     return StandIn(**settings)
 
 
-@dataclass(frozen=True)
-class StandIn:
-    endpoint: Mapping[str, Any] | None = None
-    protocol: str = "stand-in"
-    proxy: bool = True
-
+class StandIn(Asking):
     def watch(self, clip: Clip) -> None:  # noqa: ARG002
         return None
 
@@ -37,7 +31,7 @@ class StandIn:
         system, clip_id = task.render.system, task.clip.clip_id
         try:
             with item("judge", system, clip_id):
-                ask_about(self.endpoint, "focal points", system, clip_id)
+                self.ask_about("focal points", system, clip_id)
                 return [
                     Judgement(round(share_of(system, clip_id, point.focal_id) * BEST), "said by a stand-in, which looks at nothing")
                     for point in points

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codecap.bench.stand_ins.asking import ask_about
+from codecap.bench.stand_ins.asking import Asking
 from codecap.bench.stand_ins.labels import label_of
 from codecap.bench.stand_ins.requests import Unreachable, item
 from codecap.records import AnnotatedObject, Clip, ObjectPrompt, PromptFrame
@@ -18,17 +17,12 @@ def load(settings: Mapping[str, Any]) -> StandIn:
     return StandIn(**settings)
 
 
-@dataclass(frozen=True)
-class StandIn:
-    endpoint: Mapping[str, Any] | None = None
-    protocol: str = "stand-in"
-    proxy: bool = True
-
+class StandIn(Asking):
     def prompt(self, objects: Sequence[AnnotatedObject], clip: Clip, candidate_mp4: Path) -> list[ObjectPrompt]:
         system, _ = label_of(candidate_mp4).split()
         try:
             with item("prompt", system, clip.clip_id):
-                ask_about(self.endpoint, "objects", system, clip.clip_id)
+                self.ask_about("objects", system, clip.clip_id)
                 return [_prompt(thing) for thing in objects]
         except Unreachable as why:
             raise Unreached(str(why)) from why
