@@ -12,16 +12,17 @@ sys.path.insert(0, str(Path(__file__).parent))  # the package `loopback`
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for whatever a script starts with `&`, and all that tests would start
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-TOGETHER = "tests/workflow/"  # its files share one run of the demo
+TOGETHER = "tests/workflow/demo/"  # its files share one run of the demo
+LONG = (TOGETHER, "tests/workflow/", "tests/codecap/bench/")
 
 
 def pytest_collection_modifyitems(items):
     """What takes longest begins first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(TOGETHER))
+    items.sort(key=lambda item: next((place for place, start in enumerate(LONG) if item.nodeid.startswith(start)), len(LONG)))
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """With several workers, tests of one file stay together, and all of the workflow: their fixtures are made once."""
+    """With several workers, tests of one file stay together, and all on the demo: their fixtures are made once."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):

@@ -1,26 +1,11 @@
-"""The demo, run once for all tests of the workflow."""
+"""The workflow as a user runs it."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
-from running import COMPARED, DEMO_RESULTS, Workflow
+from running import Workflow
 
 
 @pytest.fixture
 def workflow(tmp_path) -> Workflow:
     return Workflow(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory) -> Workflow:
-    """The whole demo, run once: tests look at it, or go on from a copy."""
-    made = Workflow(tmp_path_factory.mktemp("demo"))
-    made.finish("dataset", "all")
-    if DEMO_RESULTS in os.environ:
-        for part in COMPARED:
-            shutil.copytree(made.folder / "results" / part, Path(os.environ[DEMO_RESULTS]) / part, dirs_exist_ok=True)
-    return made
