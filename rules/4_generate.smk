@@ -1,9 +1,15 @@
 # Stage 4: what does each system write when it has seen the clip?
-# in   the clips table
-# out  results/4_generate/{system}/{bucket}.jsonl    one Caption a clip
+# in   the clips table; for a system that starts from another one's captions, those: results/4_generate/{other}/{bucket}.jsonl
+# out  results/4_generate/{system}/{bucket}.jsonl    one Caption a clip: a page, a text or a video
+
+from codecap.generate import entries
+
+TEXT_SHARDS = expand("results/4_generate/{system}/{bucket}.jsonl", system=PLAN.texts, bucket=CLIP_BUCKETS)
 
 
 rule generate_captions:
+    input:
+        lambda w: [f"results/4_generate/{other}/{w.bucket}.jsonl" for other in PLAN.sources_of(w.system)],
     output:
         captions="results/4_generate/{system}/{bucket}.jsonl",
     log:
@@ -16,9 +22,9 @@ rule generate_captions:
         **needs("generate_captions"),
     params:
         clips=contents,
-        settings=lambda w: configuration.harness_settings(PLAN.systems[w.system]),
-        harness=lambda w: PLAN.systems[w.system]["harness"],
-        code=lambda w: digest_of(f"codecap.generate.harnesses.{PLAN.systems[w.system]['harness']}"),
+        settings=lambda w: entries.settings_of(config, PLAN.captioners[w.system]),
+        harness=lambda w: PLAN.captioners[w.system]["harness"],
+        code=lambda w: digest_of(f"codecap.generate.harnesses.{PLAN.captioners[w.system]['harness']}"),
         this_try=this_try("generate_captions"),
     script:
         "../scripts/generate_captions.py"

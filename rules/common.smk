@@ -30,7 +30,7 @@ def killed_for_memory(slurm_job):
 try:
     PLAN = plan.make(config, [Path(path) for path in workflow.configfiles])
     asks = killed_for_memory if workflow.is_main_process else None
-    REQUESTS = Requests(config, PLAN.buckets, PLAN.systems, PLAN.journals, asks)
+    REQUESTS = Requests(config, PLAN.buckets, PLAN.captioners, PLAN.journals, asks)
 except (plan.PlanError, configuration.ConfigError) as error:
     raise WorkflowError(str(error))
 
@@ -77,12 +77,12 @@ def this_try(stage):
 
 
 def report_when_possible(wildcards):
-    """The report, when all that its stages need is there."""
+    """The report, when all that its stages need is there, and the captions that are texts."""
     try:
         plan.require(config, PLAN)
     except plan.PlanError as error:
         raise WorkflowError(str(error))
-    return "results/8_report/index.html"
+    return ["results/8_report/index.html", *TEXT_SHARDS]
 
 
 def tracks_of_lane(wildcards):
@@ -146,5 +146,5 @@ def state_of_prepared_weights(wildcards):
 wildcard_constraints:
     bucket=r"\d\d",
     lane="cpu|gpu|judge|answers",
-    system=plan.either(PLAN.systems),
+    system=plan.either(PLAN.captioners),
     annotations="approved|proposed",

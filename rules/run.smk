@@ -30,7 +30,7 @@ def tell_aftermath(log):
         name=this_run(),
         log=Path(log[0]) if log else None,  # Snakemake gives a list
         clips={bucket: [clip.clip_id for clip in clips] for bucket, clips in PLAN.buckets.items()},
-        systems=list(PLAN.systems),
+        systems=list(PLAN.captioners),
         not_begun=len(scheduler.remaining_jobs) if failed else 0,
     )
     words = aftermath.told(run, failed, PLAN.journals)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -96,6 +97,13 @@ class Workflow:
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, folder / part)
         return replace(self, project=folder)
+
+
+def planned(told: str) -> set[tuple[str, str | None]]:
+    """Rules and systems of the jobs that a dry run tells."""
+    jobs = re.findall(r"^(?:local)?rule (\w+):\n((?:    .*\n)+)", told, re.MULTILINE)
+    named = [(rule, re.search(r"wildcards: .*?system=([\w-]+)", rest)) for rule, rest in jobs]
+    return {(rule, found and found[1]) for rule, found in named}
 
 
 def read_tables(folder: Path) -> dict[str, list[dict[str, str]]]:

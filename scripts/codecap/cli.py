@@ -14,7 +14,9 @@ from codecap import job
 from codecap.commands import bench_scale as scale_commands
 from codecap.commands import bench_score as bench_commands
 from codecap.commands import exchange as exchange_commands
+from codecap.commands import harness as harness_commands
 from codecap.commands import humans as humans_commands
+from codecap.commands import models as models_commands
 from codecap.commands import slurm as slurm_commands
 from codecap.commands import store as store_commands
 from codecap.commands import weights as weights_commands
@@ -33,6 +35,8 @@ app.add_typer(weights_commands.app, name="weights")
 app.command()(cost)
 app.command()(status)
 app.add_typer(exchange_commands.app, name="exchange")
+app.add_typer(harness_commands.app, name="harness")
+app.add_typer(models_commands.app, name="models")
 app.add_typer(slurm_commands.app, name="slurm")
 
 EMBEDDED = [configuration.PROJECT / "config" / "demo.yaml"]  # the embedded backends

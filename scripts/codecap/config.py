@@ -160,14 +160,16 @@ def find(path: str | Path) -> Path:
 
 
 def systems(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The entries of `models` that take part, in the order of the configuration."""
-    chosen = config["models"] if config["systems"] == "all" else config["systems"]
+    """The entries of `models` that take part: those that are named, or all that are not `enabled: false`."""
+    chosen = config["systems"]
+    if chosen == "all":
+        chosen = [name for name, entry in config["models"].items() if entry.get("enabled", True)]
     return {name: dict(config["models"][name]) for name in chosen}
 
 
 def harness_settings(entry: Mapping[str, Any]) -> dict[str, Any]:
     """What a harness gets of a system's entry in `models`: all but what names and groups it."""
-    return {key: value for key, value in entry.items() if key not in ("label", "role", "agentic", "harness")}
+    return {key: value for key, value in entry.items() if key not in ("label", "role", "agentic", "enabled", "series", "harness")}
 
 
 def chosen(settings: Mapping[str, Any], *families: str) -> dict[str, Any]:

@@ -41,6 +41,8 @@ def examine(config: Mapping[str, Any]) -> list[Finding]:
         *_weights(config),
         *_settings(config),
         *_hosted(config),
+        *_sandboxes(config),
+        *_agents(config),
         *_clips(config),
         *_space(config),
         _gpu(),
@@ -84,6 +86,8 @@ def _fonts() -> Iterator[Finding]:
 
 def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:
     """Metrics, backends, harnesses and proposer that the configuration names."""
+    from codecap import config as configuration
+
     named = [("score", entry.get("module", name)) for name, entry in config["metrics"].items()]
     named += [
         (f"score.{family}s", entry[family])
@@ -91,7 +95,7 @@ def _backends(config: Mapping[str, Any]) -> Iterator[Finding]:
         for family in (*BACKENDS, *OBJECT_BACKENDS)
         if family in entry
     ]
-    named += [("generate.harnesses", entry["harness"]) for entry in config["models"].values()]
+    named += [("generate.harnesses", entry["harness"]) for entry in configuration.systems(config).values()]
     named += [("annotate.proposers", config["proposer"]), ("render.engines", config["render"]["engine"])]
     named += [("shots", config["shots"]["detector"])] if config["shots"].get("detector") else []
     for family, name in dict.fromkeys(named):
@@ -153,13 +157,13 @@ def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
     from codecap.estimate import askers
     from codecap.exchange import settings
     from codecap.exchange.prices import PriceTable, today
+    from codecap.generate import entries
 
     try:
         told = settings.of(config["exchange"])
         prices = PriceTable.read(configuration.find(told.prices))
-        for endpoint in {
-            asker.backend.settings.endpoint.name: asker.backend.settings.endpoint for asker in askers(config)
-        }.values():
+        asked = [asker.backend.settings.endpoint for asker in askers(config)] + list(entries.endpoints(config))
+        for endpoint in {endpoint.name: endpoint for endpoint in asked}.values():
             if endpoint.key_env is not None:
                 there = bool(os.environ.get(endpoint.key_env, "").strip())
                 how = f"for {endpoint.name}" + ("" if there else "; set this environment variable to your key")
@@ -171,6 +175,48 @@ def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
         return  # told of the backend itself
     except UserError as error:
         yield Finding("exchange", False, True, str(error))
+
+
+def _sandboxes(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Whether this machine allows the sandboxes of the agents that the configuration names."""
+    from codecap import config as configuration
+    from codecap.generate import entries, sandbox
+
+    checked = []
+    for system in configuration.systems(config):
+        entry = config["models"][system]
+        if registry.said(entries.FAMILY, entry["harness"], "SHARES", default=None) != "agents":
+            continue
+        settings = entries.settings_of(config, entry).get("sandbox") or {}
+        if settings in checked:
+            continue
+        checked.append(settings)
+        what = f"sandbox {settings.get('backend', sandbox.BACKEND)}"
+        try:
+            yield Finding(what, True, True, sandbox.load(settings).check())
+        except UserError as error:
+            yield Finding(what, False, True, str(error))
+
+
+def _agents(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Whether the agents that the configuration names are installed, in the versions that it names."""
+    from codecap import config as configuration
+    from codecap.generate import entries
+    from codecap.generate.agents import npm
+
+    checked = set()
+    for entry in configuration.systems(config).values():
+        if entry["harness"] not in npm.PACKAGES:
+            continue
+        settings = entries.settings_of(config, entry)
+        try:
+            told = registry.make(entries.FAMILY, entry["harness"], settings).version()
+            finding = Finding(f"agent {entry['harness']}", True, True, told)
+        except UserError as error:
+            finding = Finding(f"agent {entry['harness']}", False, True, str(error))
+        if finding not in checked:
+            checked.add(finding)
+            yield finding
 
 
 def _reached(address: str) -> Finding:

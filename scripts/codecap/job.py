@@ -106,6 +106,7 @@ def shard(
     params: Named,
     config: dict[str, Any],
     network: bool = False,
+    longest_item_s: float = 0.0,
 ) -> Iterator[Shard]:
     """Run a rule's job as `running` does, and keep the journal of its shard.
 
@@ -120,10 +121,12 @@ def shard(
         params: `this_try`, where a shard that has failures of ours is tried again.
         config: the run's configuration.
         network: see `running`.
+        longest_item_s: most that one item may take, where that is known and it is dear to break one off: none is begun when less
+            is left.
     """
     name, attempt = "/".join([rule, *wildcards]), resources.get("attempt", 1)
     store.use(config["store"])
-    stop_before_s = (config.get("cluster") or {}).get("stop_before_s", 0)
+    stop_before_s = max((config.get("cluster") or {}).get("stop_before_s", 0), longest_item_s)
     with running(log[0], network):
         roots = [Path(config["store"][root]) for root in ("durable", "bulk")]
         mine = Shard(Journals(SHARDS), name, params.get("this_try", 0), attempt, str(log[0]), roots)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from codecap import config as configuration
 from codecap import registry, single_run, store
 from codecap.clips_table import read_clips
 from codecap.errors import UserError
+from codecap.generate import entries
 from codecap.records import Clip, RecordError
 from codecap.score.engine import choice
 from codecap.shards import LOCK, RESULTS, SHARDS, Journals
@@ -31,7 +32,8 @@ class Plan:
     Attributes:
         buckets: the shards that hold a clip, by number, with their clips.
         contents: for each such shard, its clips with their digests, as plain values for a rule's params.
-        systems: entries of `models` that take part.
+        systems: entries of `models` that take part and make something to be seen: pages and videos.
+        texts: those that make texts, which are not rendered.
         lanes: metrics of each scoring lane.
         problems: clips and systems that are left out, each with the reason and the way out.
         journals: what jobs have said of their shards.
@@ -47,6 +49,16 @@ class Plan:
     all_buckets: list[str]
     annotations_folder: Path
     humans: list[str]
+    texts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def captioners(self) -> dict[str, dict[str, Any]]:
+        """All entries of `models` that take part."""
+        return {**self.systems, **self.texts}
+
+    def sources_of(self, system: str) -> list[str]:
+        """The system whose captions another one starts from, if it does."""
+        return entries.sources_of(self.captioners[system])
 
     def annotation_digests(self, bucket: str) -> list[str]:
         """For each clip of a shard, the digest of its approved annotation file ("none" without one)."""
@@ -77,13 +89,14 @@ def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES,
     return Plan(
         buckets=buckets,
         contents={bucket: [f"{clip.clip_id}:{clip.sha256[:16]}" for clip in held] for bucket, held in buckets.items()},
-        systems=systems,
+        systems={name: entry for name, entry in systems.items() if not entries.makes_texts(entry)},
         lanes=choice.lanes(config),
         problems=problems,
         journals=Journals(SHARDS, Path(config["store"]["bulk"]), store.there),
         all_buckets=[f"{number:02d}" for number in range(config["buckets"])],
         annotations_folder=configuration.find(config["annotations_folder"]),
         humans=human_files(config["humans"]),
+        texts={name: entry for name, entry in systems.items() if entries.makes_texts(entry)},
     )
 
 
@@ -97,6 +110,8 @@ def require(config: Mapping[str, Any], plan: Plan) -> None:
         raise PlanError(f"{config['clips']}: no clips to work on" + "".join(f"\n  {problem}" for problem in plan.problems))
     if not plan.systems:
         raise PlanError("models: no system to work with" + "".join(f"\n  {problem}" for problem in plan.problems))
+    _hosted_must_be_right(config, plan)
+    _keys_must_be_there(plan)
     try:
         choice.check(config)
         _must_be_there("annotate.proposers", config["proposer"], "proposer")
@@ -208,7 +223,45 @@ def _systems(config: Mapping[str, Any], problems: list[str]) -> dict[str, dict[s
     for name in [name for name, entry in systems.items() if entry["harness"] not in known]:
         harness = systems.pop(name)["harness"]
         problems.append(f"models.{name}.harness: no harness called {harness!r}; this version has: {', '.join(known)}")
+    for name, problem in entries.without_source(systems):
+        del systems[name]
+        problems.append(problem)
     return systems
+
+
+def _hosted_must_be_right(config: Mapping[str, Any], plan: Plan) -> None:
+    """The settings of entries that ask hosted models, before any is asked."""
+    if not any(entries.asks_its_endpoint(entry) for entry in plan.captioners.values()):
+        return
+    from codecap.generate import serve  # only where there are some, since planning is to be quick
+
+    wrong = []
+    for name, entry in plan.captioners.items():
+        if entries.asks_its_endpoint(entry):
+            try:
+                registry.make(entries.FAMILY, entry["harness"], serve.described(entries.settings_of(config, entry)))
+            except (registry.Unavailable, ValueError) as error:
+                wrong.append(f"models.{name}: {error}")
+    if wrong:
+        raise PlanError("\n  ".join(wrong))
+
+
+def _keys_must_be_there(plan: Plan) -> None:
+    """Of the systems that have captions to make. A shard that has ended is not asked about: its captions are there."""
+    to_do = [
+        name
+        for name in plan.captioners
+        if any(not (RESULTS / "4_generate" / name / f"{bucket}.jsonl").exists() for bucket in plan.buckets)
+    ]
+    missing = entries.without_key(plan.captioners, to_do)
+    if missing:
+        lines = [f"{key} is not set; its key is for {', '.join(names)}" for key, names in missing.items()]
+        raise PlanError(
+            "models: the environment lacks keys of hosted models:\n  "
+            + "\n  ".join(lines)
+            + "\nset them (`export NAME=...`, nothing writes them down), or leave these systems out with the config key `systems`; "
+            "where all of their captions are in the store, any value will do"
+        )
 
 
 def _must_be_there(family: str, name: str, key: str) -> None:

@@ -26,7 +26,7 @@ def places(config: Mapping[str, Any], clip_id: str) -> Iterator[tuple[str, str]]
     yield "clip", f"{clip.mp4}  {clip.frames} frames, {clip.width_px}x{clip.height_px}"
     yield "bucket", bucket
     yield from _annotations(config, clip, bucket)
-    for system in made.systems:
+    for system in made.captioners:
         caption = _row(plan.RESULTS / "4_generate" / system / f"{bucket}.jsonl", Caption, clip_id)
         if caption is not None:
             made_file = caption.html or caption.text or caption.mp4

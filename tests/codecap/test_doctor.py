@@ -83,6 +83,33 @@ def test_a_second_entry_of_a_metric_is_known_by_its_module(demo):
     assert [finding.what for finding in doctor._backends(demo) if not finding.there] == []
 
 
+def with_agent(demo, **sandbox):
+    endpoint = {"api": "anthropic", "model": "some-model"}
+    demo["models"] = {"agent": {"harness": "claude_code", "endpoint": endpoint, "sandbox": sandbox}}
+    demo["systems"] = "all"
+    return demo
+
+
+def test_no_sandbox_is_looked_for_where_no_agent_takes_part(demo):
+    assert list(doctor._sandboxes(demo)) == []
+    configured = with_agent(demo, backend="none")
+    configured["models"]["agent"]["enabled"] = False
+    assert list(doctor._sandboxes(configured)) == []
+
+
+def test_a_sandbox_that_cannot_be_had_is_told_once(demo):
+    configured = with_agent(demo, backend="bwrap", program="no-such-bwrap")
+    configured["models"]["second"] = configured["models"]["agent"]
+    (found,) = doctor._sandboxes(configured)
+    assert (found.what, found.there, found.needed) == ("sandbox bwrap", False, True)
+    assert "apt-get install bubblewrap" in found.told
+
+
+def test_a_sandbox_that_is_there_is_told(demo):
+    (found,) = doctor._sandboxes(with_agent(demo, backend="none", i_trust_the_model=True))
+    assert (found.what, found.there, found.told) == ("sandbox none", True, "no walls: the model is trusted")
+
+
 @pytest.fixture
 def listening():
     with socket.create_server(("127.0.0.1", 0)) as server:

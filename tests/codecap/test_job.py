@@ -44,10 +44,10 @@ def folder(tmp_path, monkeypatch):
     stopping.forget()
 
 
-def shard(attempt=1, this_try=0, runtime=60, stop_before_s=120):
+def shard(attempt=1, this_try=0, runtime=60, stop_before_s=120, **told):
     config = {"store": {"durable": "store/durable", "bulk": "store/bulk"}, "cluster": {"stop_before_s": stop_before_s}}
     resources = {"attempt": attempt, "runtime": runtime}
-    return job.shard("render_captions", ["a", "00"], ["log"], resources, {"this_try": this_try}, config)
+    return job.shard("render_captions", ["a", "00"], ["log"], resources, {"this_try": this_try}, config, **told)
 
 
 def mark() -> Mark:
@@ -159,6 +159,18 @@ def test_it_stops_between_two_items(capsys):
     words = "renders of a: stopped cleanly after 12 of 32: time limit near; goes on at its next try"
     assert (mark().state, mark().done, mark().detail, mark().for_good) == ("stopped", 12, words, False)
     assert capsys.readouterr().err == f"codecap: {words}\n"
+
+
+@pytest.mark.parametrize(("longest_item_s", "work_s", "grace_s"), [(0, 10_680, 105), (60, 10_680, 105), (3600, 7200, 3585)])
+def test_no_item_begins_that_the_time_limit_might_break_off(monkeypatch, longest_item_s, work_s, grace_s):
+    monkeypatch.setenv("SLURM_JOB_ID", "41")
+    monkeypatch.setenv("SLURM_JOB_END_TIME", str(time.time() + 10_800))
+    told, watched = [], stopping.watched
+    monkeypatch.setattr(stopping, "watched", lambda *asked: told.append(asked) or watched(*asked))
+    with shard(longest_item_s=longest_item_s):
+        pass
+    ((deadline_s, grace, _),) = told
+    assert (deadline_s, grace) == (pytest.approx(work_s, abs=5), grace_s)
 
 
 def test_a_stop_after_the_last_item_loses_nothing():

@@ -1,6 +1,7 @@
 """Every plugin keeps its folder's protocol, and the registry finds it by name and nothing else."""
 
 import inspect
+import json
 import math
 import subprocess
 import sys
@@ -19,9 +20,12 @@ FAMILIES = {
     "score.trackers": ("prepare", "seed", "track"),
     "score.judges": ("watch", "judge"),
     "annotate.proposers": ("propose",),
-    "generate.harnesses": ("version", "caption"),
+    "generate.harnesses": ("version",),
+    "generate.sandbox.backends": ("check", "port", "inside", "start"),
+    "generate.videos": ("version", "make"),
 }
 BACKENDS = [(family, name) for family in FAMILIES for name in registry.available(family)]
+SERVICE = {"base_url": "https://example.invalid/v1", "model": "some-model"}
 ENDPOINT = {"endpoint": {"api": "openai", "model": "some-model"}}
 WITH_WEIGHTS = [  # their own tests hold them to the protocol, on small checkpoints
     *(("encoder", name) for name in ("dreamsim", "siglip2", "vjepa2", "vjepa2_1")),
@@ -30,6 +34,17 @@ WITH_WEIGHTS = [  # their own tests hold them to the protocol, on small checkpoi
 ]
 SETTINGS = {
     ("generate.harnesses", "vtrace"): {"mode": "blank"},
+    ("generate.harnesses", "direct"): ENDPOINT,
+    ("generate.harnesses", "describe"): ENDPOINT,
+    ("generate.harnesses", "revise"): ENDPOINT,
+    ("generate.harnesses", "codex"): {**ENDPOINT, "version": "1"},
+    ("generate.harnesses", "pi"): {**ENDPOINT, "version": "1"},
+    ("generate.harnesses", "scripted"): ENDPOINT,
+    ("generate.harnesses", "claude_code"): {"endpoint": {"api": "anthropic", "model": "some-model"}, "version": "1"},
+    ("generate.harnesses", "caption_to_video"): {"captions_of": "a", "video": "http_jobs", "videos": {"http_jobs": SERVICE}},
+    ("generate.sandbox.backends", "none"): {"i_trust_the_model": True},
+    ("generate.sandbox.backends", "apptainer"): {"image": "x.sif"},
+    ("generate.videos", "http_jobs"): SERVICE,
     ("score.judges", "mllm"): ENDPOINT,
     ("score.prompters", "mllm"): ENDPOINT,
 }
@@ -76,6 +91,19 @@ def test_a_backend_keeps_the_protocol(family, name):
         assert plugin.proxy is (name in STAND_INS)
     for method in FAMILIES[family]:
         assert callable(getattr(plugin, method))
+
+
+@pytest.mark.parametrize("name", registry.available("generate.harnesses"))
+def test_a_harness_that_is_paid_says_what_is_asked_of_whom_and_no_key_or_address(name):
+    harness = registry.make("generate.harnesses", name, SETTINGS.get(("generate.harnesses", name), {}))
+    assert harness.kind in ("code", "text", "video")
+    if not registry.said("generate.harnesses", name, "PAID", default=False):
+        assert callable(harness.caption)
+        return
+    begins = "run" if registry.said("generate.harnesses", name, "FROM", default=None) is None else "run_from"
+    assert all(callable(getattr(harness, method)) for method in (begins, "read", "end"))
+    told = json.dumps(harness.identity, sort_keys=True)
+    assert "key_env" not in told and "base_url" not in told
 
 
 @pytest.mark.parametrize(("family", "name"), OF_WEIGHTS)

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+from running import planned
 
 from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
@@ -55,7 +56,7 @@ def test_a_clip_id_used_twice_is_named_and_the_other_clips_go_on(workflow):
 def test_a_system_with_an_unknown_harness_is_named_and_the_others_go_on(workflow):
     workflow.configure(models={"mystery": {"label": "Mystery", "harness": "crystal_ball"}})
     told = workflow.finish("--dry-run")
-    assert "left out: models.mystery.harness: no harness called 'crystal_ball'; this version has: reference, vtrace" in told
+    assert "left out: models.mystery.harness: no harness called 'crystal_ball'; this version has: caption_to_video, " in told
     assert "generate_captions" in told
 
 
@@ -150,3 +151,46 @@ def test_a_read_only_folder_is_told_in_words(workflow, what):
         assert f"{what}" in told and "cannot be written" in told and "--directory" in told
     finally:
         subprocess.run(["umount", workflow.folder / what], check=True)
+
+
+def test_keys_that_are_missing_are_named_once_with_the_systems_that_need_them(workflow, monkeypatch):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    workflow.configure(systems=["still", "gpt-6-sol", "gpt-6-sol-codex", "opus-5-words"])
+    status, told = workflow.run("--dry-run")
+    assert status != 0
+    assert "OPENAI_API_KEY is not set; its key is for gpt-6-sol, gpt-6-sol-codex" in told
+    assert "ANTHROPIC_API_KEY is not set; its key is for opus-5-words" in told and "export NAME" in told
+    assert told.count("OPENAI_API_KEY") == 1
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
+    workflow.finish("--dry-run")
+
+
+def test_a_hosted_system_that_is_set_wrongly_is_told_before_anything_is_planned(workflow):
+    endpoint = {"api": "openai", "model": "m", "key_env": None}
+    entries = {"one": {"endpoint": endpoint, "framerate": 2}, "two": {"endpoint": {**endpoint, "thinking": "9000"}}, "three": {}}
+    workflow.configure(models={name: {"label": name, "harness": "direct", **entry} for name, entry in entries.items()})
+    status, told = workflow.run("--dry-run")
+    assert status != 0
+    assert "models.one: generate.harnesses direct: wrong settings: framerate: Extra inputs" in told
+    assert "models.two: generate.harnesses direct: wrong settings: endpoint: " in told and "thinking must be a level" in told
+    assert "models.three: generate.harnesses direct: wrong settings: endpoint: Field required" in told
+
+
+def test_a_video_of_captions_that_nobody_makes_is_left_out(workflow):
+    entry = {"label": "Filmed", "harness": "caption_to_video", "captions_of": "still", "video": "http_jobs"}
+    workflow.configure(models={"filmed": entry})
+    told = workflow.finish("--dry-run")
+    assert "left out: models.filmed.captions_of: must name a system of texts that takes part, not 'still'" in told
+
+
+def test_texts_are_made_and_not_rendered_and_videos_of_them_come_after(workflow):
+    endpoint = {"api": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", "key_env": None}
+    words = {"label": "Words", "harness": "describe", "endpoint": endpoint}
+    filmed = {"label": "Filmed", "harness": "caption_to_video", "captions_of": "words", "video": "http_jobs"}
+    workflow.configure(systems=["still", "words", "filmed"], models={"words": words, "filmed": filmed})
+    told = workflow.finish("--dry-run")
+    rules = {name: {rule for rule, system in planned(told) if system == name} for name in ("words", "filmed")}
+    assert rules["words"] == {"generate_captions"} and "render_captions" in rules["filmed"]
+    assert "input: results/4_generate/words/00.jsonl" in told

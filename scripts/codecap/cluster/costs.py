@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 
 SNAKEMAKE_MB = 400.0  # the two Snakemake processes of a SLURM job, beside the script: 175 to 190 each
 SNAKEMAKE_S = 15.0  # their start, and that of the script
+SERVER_MB = 32_000.0  # of a model that is served beside its shard, where the entry does not say; a guess, as is the next
+SANDBOX_MB = 500.0  # for each run of an agent, beside what its sandbox may hold: the gateway and what is drawn for it
+SERVER_S = 600.0  # its start: tens of GB are read, and kernels compiled
 BROWSER_MB = 500.0  # for each page, beside what it may hold: its browser's own and the encoder of its video
 
 
@@ -100,6 +103,7 @@ TORCH = Cost(mb=550, start_s=4)  # once a job, whatever computes with it
 CUDA = Cost(mb=3000, start_s=20, derived=True)  # once a job on a GPU: the driver, the libraries and their workspaces on the host
 HOSTED = Cost(mb=1300, mb_mpx=100, start_s=2, s=60, derived=True)  # one clip's questions, some at once
 PAGE = Cost(mb=50, s=1, s_s=0.6, s_mpx_s=0.4)  # drawn by a browser, whose own memory is BROWSER_MB
+ONE_CALL = Cost(mb=1000, mb_mpx=200, mb_mpx_s=20, start_s=2, s=60, derived=True)  # the whole clip as pictures; 8 clips at once
 AGENT = Backend(Cost(mb=500, s=600, derived=True))  # a harness that is not listed
 RULES = {  # the script with its libraries, and its work on a clip
     "ingest_originals": Cost(mb=150, mb_mpx=90, start_s=1, s=0.5, s_mpx_s=0.6),
@@ -140,6 +144,10 @@ NO_METRIC = Metric()  # one that is not listed
 BACKENDS = {
     "harness vtrace": Backend(Cost(mb=260, mb_mpx=30, mb_mpx_s=4, s=2, s_s=2, s_mpx_s=2)),
     "harness reference": Backend(Cost()),
+    "harness direct": Backend(ONE_CALL),
+    "harness describe": Backend(ONE_CALL),
+    "harness revise": Backend(replace(ONE_CALL, s=300)),
+    "harness caption_to_video": Backend(Cost(mb=500, s=300, derived=True), Cost(mb=40_000, start_s=120, s=900, derived=True)),
     "prompter match": Backend(Cost(mb=80, mb_mpx=40, s=1, s_s=0.1)),
     "prompter mllm": Backend(HOSTED, asks=True),
     "judge pixel": Backend(Cost(s_s=0.05, s_mpx_s=0.05)),
@@ -178,7 +186,8 @@ def backend(name: str, weights_gb: float = 0.0) -> Backend:
         weights_gb: of its weights' files; all that is known of one that is not listed.
     """
     if name.startswith("harness "):
-        return BACKENDS.get(name, AGENT)
+        found = BACKENDS.get(name, AGENT)
+        return found if found.gpu != Cost() else replace(found, gpu=found.cpu)  # what computes there is its model's server
     listed = BACKENDS.get(SAME.get(name, name))
     if listed is not None:
         return listed

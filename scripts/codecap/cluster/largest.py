@@ -59,11 +59,11 @@ def of(config: Mapping[str, Any]) -> tuple[dict[Kind, Asked], str]:
     planned = plan.make(config)
     buckets = planned.buckets or {"00": [NOTIONAL] * NOTIONAL_BUCKET}
     asking = {**config, "cluster": dataclasses.asdict(unlimited)}
-    requests = Requests(asking, buckets, planned.systems, Journals(Path("no-journals")))
+    requests = Requests(asking, buckets, planned.captioners, Journals(Path("no-journals")))
     found: dict[Kind, Asked] = {}
     for rule, named in _jobs(planned, list(buckets)):
-        harness = planned.systems[named["system"]]["harness"] if rule == "generate_captions" else ""
-        kind = nodes.kind_of(config, rule, named.get("lane", ""), harness)
+        entry = planned.captioners[named["system"]] if rule == "generate_captions" else {}
+        kind = nodes.kind_of(config, rule, named.get("lane", ""), entry)
         asks, threads = requests.of(rule), THREADS.get(rule, 1)
         job = Asked(asks["mem_mb"](named, [], threads, 1), asks["runtime"](named, [], threads, 1), threads, rule)
         found[kind] = _larger(found[kind], job) if kind in found else job

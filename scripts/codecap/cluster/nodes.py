@@ -1,6 +1,6 @@
 """Which kind of node a job needs, asked of the configuration alone: no plugin is imported.
 
-gpu        a chosen backend computes on a GPU; no such job asks anybody
+gpu        a chosen backend computes on a GPU, or a system's model is served or run beside its shard; no such job asks a hosted one
 network    it asks hosted models
 cpu        everything else: decoding, rendering, pixel work, tables; such a job never holds a GPU
 """
@@ -10,22 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from codecap import config as configuration
 from codecap import registry
 from codecap.cluster.settings import Kind
 from codecap.config import ConfigError
+from codecap.generate import serve
 from codecap.score.engine.choice import BACKENDS, OBJECTS_METRIC
 from codecap.weights import needs
 
 LOCAL_RULES = ("discover_candidates", "fetch_originals", "fetch_weights", "prepare_weights")  # the login node's: they fetch
 GPU_LANE = "gpu"
+VIDEO_MAKER, MAKERS = "video", "generate.videos"  # key of an entry in `models`, and the family whose module it names
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Refuse what would hold a GPU while it waits for an answer.
+    """Refuse what would hold a GPU while it waits for an answer, and what no job could be placed by.
 
     Raises:
-        ConfigError: a metric of the GPU lane asks a hosted model; the message names it and the way out.
+        ConfigError: a metric of the GPU lane asks a hosted model, or a system's `serve` or `video` is wrong; the message names it
+            and the way out.
     """
+    for name, entry in configuration.systems(config).items():
+        try:
+            serve.section(entry)
+        except ValueError as error:
+            raise ConfigError(f"models.{name}.{error}") from error
+        makers = registry.available(MAKERS)
+        if (maker := entry.get(VIDEO_MAKER)) is not None and maker not in makers:
+            raise ConfigError(f"models.{name}.{VIDEO_MAKER}: nothing called {maker!r} makes videos; there are {', '.join(makers)}")
     for name, entry in config["metrics"].items():
         if entry["lane"] == GPU_LANE and (asker := next(askers(entry), None)) is not None:
             family, backend = asker
@@ -35,15 +47,15 @@ def check(config: Mapping[str, Any]) -> None:
             )
 
 
-def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", harness: str = "") -> Kind:
+def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", entry: Mapping[str, Any] | None = None) -> Kind:
     """The kind of node that a job of a rule needs.
 
     Args:
         lane: of `describe_references` and `score_renders`.
-        harness: of `generate_captions`, the system's.
+        entry: of `generate_captions`, the system's in `models`.
     """
     if rule == "generate_captions":
-        return "network" if asks_network(harness) else "cpu"
+        return of_system(entry or {})
     if rule == "prompt_objects":
         return "network" if _asks(config["metrics"].get(OBJECTS_METRIC, {}), "prompter") else "cpu"
     if rule == "segment_objects":
@@ -55,6 +67,20 @@ def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", harness: str =
         if rule == "score_renders" and any(True for entry in held for _ in askers(entry)):
             return "network"
     return "cpu"
+
+
+def of_system(entry: Mapping[str, Any]) -> Kind:
+    """The kind of node that makes a system's captions."""
+    if entry.get("serve") is not None:
+        return "gpu" if gpus_of(entry) else "cpu"
+    if (maker := entry.get(VIDEO_MAKER)) and not registry.said(MAKERS, maker, "NETWORK", default=True):
+        return "cpu" if _settings(entry, VIDEO_MAKER).get("device") == "cpu" else "gpu"
+    return "network" if asks_network(entry["harness"]) else "cpu"
+
+
+def gpus_of(entry: Mapping[str, Any]) -> int:
+    """How many GPUs the server of a system's model computes on; 1 where the entry does not say."""
+    return int((entry.get("serve") or {}).get("gpus", 1))
 
 
 def asks_network(harness: str) -> bool:

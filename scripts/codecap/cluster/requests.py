@@ -14,7 +14,7 @@ from typing import Any
 
 from codecap.cluster import nodes, settings
 from codecap.cluster.settings import Kind
-from codecap.cluster.sizing import BY_ROWS, Clips, Sizes, Work
+from codecap.cluster.sizing import BY_ROWS, NOTHING, Clips, Sizes, Work, beside
 from codecap.records import Clip
 from codecap.shards import Journals, Mark
 
@@ -56,6 +56,7 @@ class Requests:
         self._clips = {bucket: Clips.of(clips) for bucket, clips in buckets.items()}
         self._all = Clips.of([clip for clips in buckets.values() for clip in clips]) if buckets else Clips.unknown(0)
         self._sizes = Sizes(config)
+        self._beside = functools.cache(lambda system: beside(config, systems.get(system, {})))
         self._kind = functools.cache(functools.partial(nodes.kind_of, config))
         self._asked = functools.cache(self._asked_for)
 
@@ -85,19 +86,25 @@ class Requests:
             for name, key in SITE.items()
             if any(getattr(told, key) is not None for told in every)
         }
-        return found | ({"cpus_per_task": functools.partial(self._cpus, rule)} if rule in BY_LANE else {})
+        return found | {"cpus_per_task": functools.partial(self._cpus, rule)}
 
     def _cpus(self, rule: str, wildcards: Any) -> int | None:
         return GPU_CPUS if self._kind_of(rule, dict(wildcards.items())) == "gpu" else None
 
     def _site_of(self, rule: str, key: str, wildcards: Any) -> str | None:
-        return getattr(self._cluster.nodes(self._kind_of(rule, dict(wildcards.items()))), key)
+        named = dict(wildcards.items())
+        told = getattr(self._cluster.nodes(self._kind_of(rule, named)), key)
+        if key == "gres" and told is not None and rule in BY_SYSTEM:
+            return settings.counted_gres(told, nodes.gpus_of(self._entry(named)))
+        return told
 
     def _kind_of(self, rule: str, named: Mapping[str, str]) -> Kind:
-        return self._kind(rule, named["lane"] if rule in BY_LANE else "", self._harness(named) if rule in BY_SYSTEM else "")
+        if rule in BY_SYSTEM:
+            return nodes.of_system(self._entry(named))
+        return self._kind(rule, named["lane"] if rule in BY_LANE else "")
 
-    def _harness(self, named: Mapping[str, str]) -> str:
-        return self._systems[named["system"]]["harness"] if "system" in named else ""
+    def _entry(self, named: Mapping[str, str]) -> Mapping[str, Any]:
+        return self._systems[named["system"]] if "system" in named else {}
 
     def _asked_for(
         self,
@@ -118,13 +125,14 @@ class Requests:
             left=_left(clips.count, mark),
             threads=threads,
             lane=named.get("lane", ""),
-            harness=self._harness(named),
+            harness=self._entry(named).get("harness", ""),
+            beside=self._beside(named["system"]) if rule in BY_SYSTEM else NOTHING,
             kind=kind,
             systems=len(self._systems),
         )
         cluster = self._cluster
         memory_mb = self._sizes.memory_mb(rule, work) * cluster.memory_factor * 2 ** (mark.ooms if mark else 0)
-        minutes = (self._sizes.most_s(rule, work) * cluster.time_factor + cluster.stop_before_s) / 60
+        minutes = (self._sizes.most_s(rule, work) * cluster.time_factor + max(cluster.stop_before_s, work.beside.longest_s)) / 60
         return (
             _at_most(cluster.largest_mb, _up(memory_mb, STEP_MB)),
             _at_most(cluster.nodes(kind).longest_min, max(_up(minutes, STEP_MIN), LEAST_MIN)),

@@ -70,6 +70,16 @@ class Cluster:
         )
 
 
+def counted_gres(gres: str, count: int) -> str:
+    """What a job asks for that needs another number of GPUs than `gres` says.
+
+    >>> counted_gres("gpu:a100:1", 4), counted_gres("gpu", 2), counted_gres("gpu:1", 1)
+    ('gpu:a100:4', 'gpu:2', 'gpu:1')
+    """
+    name, _, last = gres.rpartition(":")
+    return f"{name if last.isdigit() else gres}:{count}"
+
+
 def of(config: Mapping[str, Any]) -> Cluster:
     """The section of a checked configuration; what is not named keeps its default."""
     section = config.get("cluster") or {}

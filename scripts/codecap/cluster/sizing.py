@@ -16,6 +16,7 @@ from codecap.clock import FPS
 from codecap.cluster import costs
 from codecap.cluster.costs import Cost, Pictures
 from codecap.cluster.settings import Kind
+from codecap.generate import entries
 from codecap.records import Clip
 from codecap.score.engine import choice
 from codecap.weights import needs
@@ -55,6 +56,24 @@ class Clips:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What runs beside a job's own processes.
+
+    Attributes:
+        memory_mb: of its model's server; of its agents' sandboxes, and of the browsers that draw for them at the same time.
+        start_s: until the server answers.
+        longest_s: most that one clip may take; none is begun where less is left.
+    """
+
+    memory_mb: float = 0.0
+    start_s: float = 0.0
+    longest_s: float = 0.0
+
+
+NOTHING = Beside()
+
+
+@dataclass(frozen=True)
 class Work:
     """What one job has to do.
 
@@ -62,6 +81,7 @@ class Work:
         left: clips that are still to be done.
         lane, harness: where the job has them; the harness is that of its system.
         kind: of the node that it runs on.
+        beside: what runs beside the job's own processes.
         systems: whose rows are read, by the rules that read all of them.
     """
 
@@ -72,6 +92,7 @@ class Work:
     harness: str = ""
     kind: Kind = "cpu"
     systems: int = 1
+    beside: Beside = NOTHING
 
 
 class Sizes:
@@ -89,7 +110,7 @@ class Sizes:
             found += clips.count * (rows.mb * work.systems + rows.mb_s * clips.mean_s)
         if _draws(rule, work.harness):  # a page is stopped at its own limit, and not at the job's
             found += work.threads * (self._config["render"]["memory_mb"] + costs.BROWSER_MB)
-        return found
+        return found + work.beside.memory_mb
 
     def most_s(self, rule: str, work: Work) -> float:
         """From the job's start to its end, on a slow node."""
@@ -98,7 +119,7 @@ class Sizes:
     def job_s(self, rule: str, work: Work) -> float:
         """From the job's start to its end, where it is as quick as where it was measured."""
         start_s = costs.SNAKEMAKE_S + sum(cost.start_s for cost in self._of(rule, work))
-        return start_s + work.left * self._clip_s(rule, work)
+        return start_s + work.beside.start_s + work.left * self._clip_s(rule, work)
 
     def _clip_s(self, rule: str, work: Work) -> float:
         each_s = sum(cost.clip_s(work.clips.mean_s, work.clips.mean_mpx) for cost in self._of(rule, work))
@@ -161,8 +182,22 @@ class Sizes:
         return [f"encoder {encoder}" for encoder in found[:1]]
 
 
+def beside(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Beside:
+    """What the captions of a system's entry in `models` need beside the shard's own processes."""
+    settings = entries.settings_of(config, entry) if "harness" in entry else {}
+    served = settings.get("serve")
+    memory_mb = 0.0 if served is None else float(served.get("memory_mb", costs.SERVER_MB))
+    if "sandbox" in settings:
+        drawn_mb = config["render"]["memory_mb"] + costs.BROWSER_MB
+        at_once = int(settings["at_once"])
+        memory_mb += at_once * (settings["memory_mb"] + costs.SANDBOX_MB) + (at_once - 1) * drawn_mb
+    return Beside(memory_mb, 0.0 if served is None else costs.SERVER_S, entries.longest_run_s(settings))
+
+
 def _draws(rule: str, harness: str) -> bool:
-    """Whether browsers draw pages; the captions of some systems are videos."""
+    """Whether browsers draw pages: to render captions that are no videos, or as the tool of a model that writes them."""
+    if rule == "generate_captions":
+        return _says(harness, "BROWSER")
     return rule == "render_captions" and not _says(harness, "VIDEO")
 
 

@@ -156,6 +156,69 @@ class TaskEntry(Row):
     caption_wall_s: float | None = None
     render_wall_s: float | None = None
     usage: Usage = Usage()
+    tool_calls: dict[str, int] = Field(default_factory=dict)  # by class
+
+
+class Amount(Row):
+    """What captions took, over those that say it."""
+
+    mean: float | None = None
+    median: float | None = None
+    total: float | None = None
+    n: int = 0
+
+
+class ToolShare(Row):
+    """Tool calls of one class."""
+
+    name: str
+    calls: int
+    share_percent: float  # of all of the system's
+    mean: float  # a caption
+
+
+class Spent(Row):
+    """What a system's captions took: the failed ones too, and without those that we failed at."""
+
+    system: str
+    captions: int
+    cost_usd: Amount
+    minutes: Amount
+    rounds: Amount
+    tokens: Amount  # all that is billed; parts of it by name below
+    parts: dict[str, Amount]
+    tool_calls: Amount  # of systems that call tools
+    tools: list[ToolShare]
+
+
+class Cause(Row):
+    outcome: Outcome
+    count: int
+    share_percent: float  # of the failed tasks
+
+
+class Causes(Row):
+    """Why tasks failed."""
+
+    system: str | None  # None: all but floors and ceilings together
+    tasks: int  # without those that we failed at
+    failed: int
+    rate_percent: float | None  # of the tasks; None: there are none
+    causes: list[Cause]  # the most frequent first
+
+
+class EffortLevel(Row):
+    """One system of a series: the same model at one level of thinking effort."""
+
+    level: str  # "" where it is left to the model
+    system: str
+
+
+class EffortSeries(Row):
+    """Systems that the configuration puts into one series, from low effort to high."""
+
+    name: str
+    levels: list[EffortLevel]
 
 
 class ScoreSet(Row):
@@ -234,6 +297,9 @@ class Comparison(Row):
     differences: list[Difference]
     failures: list[FailureCount]
     tasks: list[TaskEntry]
+    spent: list[Spent] = Field(default_factory=list)
+    causes: list[Causes] = Field(default_factory=list)
+    series: list[EffortSeries] = Field(default_factory=list)
     agreement: Agreement | None = None  # where two sets of retention scores are there
     resamples: int
     problems: list[str] = Field(default_factory=list)  # of the configuration: what is left out of the run, and why

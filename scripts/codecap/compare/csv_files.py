@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from codecap.compare.comparison import Agreement, Column, Comparison, Estimate, Interval, System, SystemRow
+from codecap.compare.comparison import Agreement, Amount, Column, Comparison, Estimate, Interval, System, SystemRow
 from codecap.records import Score, write_whole
 
 Cell = str | int | float | bool | None
@@ -25,6 +25,10 @@ def write_tables(
     write_csv(folder / "per_clip.csv", _per_clip(comparison))
     write_csv(folder / "per_item.csv", _per_item(comparison, scores))
     write_csv(folder / "failures.csv", _failures(comparison))
+    write_csv(folder / "failure_causes.csv", _failure_causes(comparison))
+    write_csv(folder / "spent.csv", _spent(comparison))
+    write_csv(folder / "tool_calls.csv", _tool_calls(comparison))
+    write_csv(folder / "effort.csv", _effort(comparison))
     write_csv(folder / "against_best.csv", _against_best(comparison))
     write_csv(folder / "protocols.csv", _protocols(comparison))
     if comparison.agreement is not None:
@@ -146,6 +150,67 @@ def _failures(comparison: Comparison) -> list[dict[str, Cell]]:
         }
         for failure in comparison.failures
     ]
+
+
+def _failure_causes(comparison: Comparison) -> list[dict[str, Cell]]:
+    """One line a system and cause; no system is all but floors and ceilings together."""
+    return [
+        {
+            "system": told.system or "",
+            "tasks": told.tasks,
+            "failed": told.failed,
+            "failure_rate_percent": told.rate_percent,
+            "cause": cause.outcome.value,
+            "count": cause.count,
+            "share_percent": cause.share_percent,
+        }
+        for told in comparison.causes
+        for cause in told.causes
+    ]
+
+
+def _amount(name: str, told: Amount) -> dict[str, Cell]:
+    return {f"{name}_mean": told.mean, f"{name}_median": told.median, f"{name}_n": told.n}
+
+
+def _spent(comparison: Comparison) -> list[dict[str, Cell]]:
+    lines = []
+    for told in comparison.spent:
+        line: dict[str, Cell] = {"system": told.system, "captions": told.captions}
+        for name in ("cost_usd", "minutes", "rounds", "tokens"):
+            line |= _amount(name, getattr(told, name))
+        for name, part in told.parts.items():
+            line |= _amount(f"tokens_{name}", part)
+        lines.append(line | _amount("tool_calls", told.tool_calls) | {"cost_usd_total": told.cost_usd.total})
+    return lines
+
+
+def _tool_calls(comparison: Comparison) -> list[dict[str, Cell]]:
+    return [
+        {"system": told.system, "captions": told.captions, "class": tool.name, "calls": tool.calls}
+        | {"share_percent": tool.share_percent, "mean": tool.mean}
+        for told in comparison.spent
+        for tool in told.tools
+    ]
+
+
+def _effort(comparison: Comparison) -> list[dict[str, Cell]]:
+    """One line a system of a series, with the paper's metrics and what its captions took."""
+    spent = {told.system: told for told in comparison.spent}
+    main = {row.system: row for row in comparison.main}
+    paper = [column for column in comparison.columns if column.table != "beside"]
+    lines = []
+    for series in comparison.series:
+        for held in series.levels:
+            row, told = main[held.system], spent[held.system]
+            line: dict[str, Cell] = {"series": series.name, "level": held.level, "system": held.system}
+            line |= _interval("success_rate", row.success)
+            for column in paper:
+                line |= _interval(column.name, row.cells[column.name])
+            for name in ("cost_usd", "minutes", "rounds", "tokens"):
+                line |= _amount(name, getattr(told, name))
+            lines.append(line)
+    return lines
 
 
 def _against_best(comparison: Comparison) -> list[dict[str, Cell]]:

@@ -10,6 +10,7 @@ from typing import Any
 from codecap import stats
 from codecap.compare import csv_files
 from codecap.compare.agreement import Subject, agree
+from codecap.compare.causes import causes_of
 from codecap.compare.columns import MetricInfo, columns_of, table_sets
 from codecap.compare.comparison import (
     CategoryRow,
@@ -25,6 +26,8 @@ from codecap.compare.comparison import (
     SystemRow,
     TaskEntry,
 )
+from codecap.compare.effort import series_of
+from codecap.compare.spending import spent
 from codecap.compare.tasks import TaskRows, VideoValue, check_items, collect, entry_of, expected_items, video_value
 from codecap.records import CATEGORIES, Annotation, Caption, Clip, HumanScore, Outcome, Render, Score, write_record
 
@@ -51,8 +54,8 @@ def tabulate(
 
     Args:
         title: of the run, for the report's head.
-        models: the config's systems; of each entry `label`, `harness`, `role` (system, floor, ceiling), `agentic` are
-            used, all optional.
+        models: the config's systems; of each entry `label`, `harness`, `role` (system, floor, ceiling), `agentic`, `series` and
+            the endpoint's `thinking` are used, all optional.
         metrics: what the configured metrics are; see `columns.describe`.
         clips: all clips of the benchmark; every (system, clip) pair is a task, also one without any row.
         annotations: say which objects and focal points a video has, so that a failed one counts 0 in the right columns.
@@ -85,6 +88,7 @@ def tabulate(
     main = [_system_row(system, entries, columns, resamples, seed) for system in systems]
     categories = {clip.clip_id: clip.category for clip in clips}
     agreement, left_out = agree(Subject.of(clips, annotated.values(), tasks, systems), metrics, humans, resamples, seed)
+    series, odd = series_of(models)
     comparison = Comparison(
         title=title,
         systems=systems,
@@ -95,10 +99,13 @@ def tabulate(
         differences=_differences(systems, main, entries, columns, resamples, seed),
         failures=_failures(systems, entries),
         tasks=entries,
+        spent=[spent(name, (task.caption for (of, _), task in tasks.items() if of == name and task.caption)) for name in models],
+        causes=causes_of(systems, entries),
+        series=series,
         agreement=agreement,
         resamples=resamples,
         problems=list(problems),
-        notes=[*_notes(clips, columns, main, annotated), *left_out],
+        notes=[*_notes(clips, columns, main, annotated), *left_out, *odd],
     )
     csv_files.write_tables(out_dir / "tables", comparison, table_sets(columns), scores)
     write_record(out_dir / "comparison.json", comparison)

@@ -178,6 +178,7 @@ def entry_of(system: str, clip_id: str, task: TaskRows, values: Mapping[str, Vid
         caption_wall_s=caption.wall_s if caption else None,
         render_wall_s=render.wall_s if render else None,
         usage=caption.usage if caption else Usage(),
+        tool_calls=caption.tool_calls if caption else {},
     )
 
 

@@ -9,7 +9,7 @@ the same is asked again, by any process. Our code is no part of the digest: an e
 
 from codecap.exchange.failures import BudgetSpent, Filtered, NotReached, PriceUnknown, QuestionRejected, Rejected
 from codecap.exchange.question import Endpoint, Picture, Question, Reply, Text, Video
-from codecap.exchange.session import Exchange, ask, at_once, session
+from codecap.exchange.session import Exchange, ask, at_once, opened, session
 
 __all__ = [
     "BudgetSpent",
@@ -27,5 +27,6 @@ __all__ = [
     "Video",
     "ask",
     "at_once",
+    "opened",
     "session",
 ]

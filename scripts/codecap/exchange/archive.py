@@ -48,12 +48,12 @@ class Archive:
         return [json.loads(payload) for name in sorted(names, reverse=True) for payload in self.records.read(name)]
 
     def unpack_media(self, record: dict[str, Any], folder: Path) -> list[Path]:
-        """Write the pictures and videos of a request to a folder, in the order in which they were shown."""
+        """Write the pictures and videos of a request, and its long texts, to a folder, in the order in which they were shown."""
         folder.mkdir(parents=True, exist_ok=True)
         written = []
-        for number, digest in enumerate(dict.fromkeys(_MEDIUM.findall(json.dumps(record["request"]).encode())), start=1):
+        for number, digest in enumerate(dict.fromkeys(_MEDIUM.findall(json.dumps(record.get("request")).encode())), start=1):
             for payload in self.media.read(digest.decode()):
-                suffix = next((ending for start, ending in _SUFFIXES.items() if payload.startswith(start)), ".mp4")
+                suffix = next((ending for start, ending in _SUFFIXES.items() if payload.startswith(start)), _other_suffix(payload))
                 written.append(folder / f"{number:03d}_{digest.decode()[:12]}{suffix}")
                 written[-1].write_bytes(payload)
                 break
@@ -76,3 +76,12 @@ class Archive:
         for medium in dict.fromkeys(_MEDIUM.findall(payload)):
             if medium.decode() not in self.media.places:
                 yield f"{self.folder / 'media'}: {medium.decode()[:12]} is missing, which the exchange {digest[:12]} showed"
+
+
+def _other_suffix(payload: bytes) -> str:
+    """Of what has no telling start: long texts of requests that were passed through, and videos."""
+    try:
+        payload.decode()
+    except UnicodeDecodeError:
+        return ".mp4"
+    return ".txt" if payload[4:8] != b"ftyp" else ".mp4"

@@ -16,7 +16,7 @@ FIRST_WAIT_S = 1.0
 LONGEST_STEP_S = 60.0
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}  # and all from 520 up: overloaded servers and their gateways
 _QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error")
-_SETTING_CODES = ("unknown_parameter", "unsupported_parameter", "unsupported_value")
+SETTING_CODES = ("unknown_parameter", "unsupported_parameter", "unsupported_value")
 _FILTER_CODES = ("content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked", "data_inspection_failed")
 _FILTERED = re.compile(r"content.{0,5}filter|content (management )?policy|usage polic|safety system|responsible ?ai", re.IGNORECASE)
 _OF_THE_MODEL = re.compile(  # said with status 400 by some, where others say 404
@@ -72,7 +72,7 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: s
         return Refusal(False, "endpoint", f"{said}; the server sends to {there}: make base_url the final address")
     if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(f"{code} {message}")):
         return Refusal(False, "question", f"{said}; the request is too long for the model: fewer or smaller pictures a request")
-    concerns = "endpoint" if code in _SETTING_CODES else "question"
+    concerns = "endpoint" if code in SETTING_CODES else "question"
     return Refusal(False, concerns, f"{said}; the provider does not take this request: check the endpoint's settings")
 
 

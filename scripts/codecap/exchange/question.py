@@ -41,6 +41,7 @@ class Endpoint(Row):
         output_limit: what the OpenAI format calls the limit of output tokens; older servers know "max_tokens" only.
         structured: whether the API is told the JSON schema of an answer; false for servers that refuse it.
         extra: fields laid over the request's body as they are, for what a provider has beyond these.
+        served: how a server of our own runs the model, as a digest; see `codecap.generate.serve`. Part of a request's digest too.
     """
 
     api: Literal["openai", "anthropic", "google"]
@@ -55,6 +56,7 @@ class Endpoint(Row):
     output_limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     structured: bool = True
     extra: dict[str, Any] = {}
+    served: str | None = None
 
     @field_validator("base_url")
     @classmethod
@@ -199,6 +201,7 @@ class Reply:
         cost_usd: by the price table of the day it was asked; None when the model has no price there.
         digest: of the request, 64 hexadecimal digits; names its record.
         replayed: it was recorded before, nothing was paid now.
+        wall_s: how long the call took that was paid for.
     """
 
     text: str
@@ -207,3 +210,4 @@ class Reply:
     cost_usd: float | None
     digest: str
     replayed: bool
+    wall_s: float = 0.0

@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from codecap import config as configuration
 from codecap import stopping
-from codecap.exchange import patience, tokens, wire
+from codecap.exchange import patience, recorded, tokens, wire
 from codecap.exchange import settings as section
 from codecap.exchange.budget import Budget
+from codecap.exchange.doors import Door
 from codecap.exchange.failures import Broken, Filtered, NotReached, PriceUnknown, QuestionRejected, Rejected, Unreadable
 from codecap.exchange.limits import Gate
 from codecap.exchange.packs import Packs
 from codecap.exchange.prices import PriceTable, cents, today
 from codecap.exchange.question import Answer, Endpoint, Question, Reply
+from codecap.exchange.recorded import FAILED
 from codecap.exchange.redaction import Redactor, key_of
 from codecap.records import Usage
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("codecap")
 
 FOLDER = "exchange"  # under store.durable
-FAILED = ".failed"  # ends the names of records that are no answers
 CAUTION = Decimal("1.25")  # input tokens are estimated: what is set aside for them must not be too little
 KEPT_FAILURE = 20_000  # characters of a failed response that are recorded
 
@@ -59,7 +60,7 @@ class Exchange:
         self.redact = Redactor()
         self.paid, self.paid_usd, self.replayed = 0, Decimal(0), 0  # answers of this session
         self._under_way: dict[str, concurrent.futures.Future[Reply]] = {}
-        self._doors: dict[str, _Door] = {}
+        self._doors: dict[str, Door] = {}
         self._lock = threading.Lock()
         self._prices: PriceTable | None = None
         self._transport: Transport | None = None
@@ -105,10 +106,9 @@ class Exchange:
                 answer = wire.speaking(endpoint.api).read(wire.parsed(record["response"]))
             except Unreadable:
                 continue
-            usd = self._cost(record, answer)
-            with self._lock:
-                self.replayed += 1
-            return _reply(answer, digest, usd, replayed=True)
+            usd = self.cost(record, answer.usage)
+            self.count_replayed()
+            return _reply(answer, digest, usd, record["wall_s"], replayed=True)
         return None
 
     @property
@@ -118,11 +118,19 @@ class Exchange:
                 self._prices = PriceTable.read(configuration.find(self.settings.prices))
             return self._prices
 
-    def _cost(self, record: Mapping[str, Any], answer: Answer) -> Decimal | None:
-        if answer.usage == Usage():  # the server did not say
-            return None
-        day = datetime.date.fromisoformat(record["time"][:10])
-        return self.prices.usd(record["model"], record["host"], day, answer.usage)
+    def cost(self, record: Mapping[str, Any], usage: Usage) -> Decimal | None:
+        """What a recorded answer cost; None where that is not known."""
+        return recorded.usd_of(record, usage, self.prices)
+
+    def count_paid(self, usd: Decimal | None) -> None:
+        """An answer was bought in this session."""
+        with self._lock:
+            self.paid += 1
+            self.paid_usd += usd or Decimal(0)
+
+    def count_replayed(self) -> None:
+        with self._lock:
+            self.replayed += 1
 
     def _recorded_cost(self, digest: str) -> Decimal | None:
         """What a recorded call cost, 0 where that is not known; None when it is not recorded."""
@@ -133,38 +141,51 @@ class Exchange:
         for payload in self.records.read(digest):
             record = json.loads(payload)
             with contextlib.suppress(Unreadable):
-                yield self._cost(record, wire.speaking(record["api"]).read(wire.parsed(record["response"]))) or Decimal(0)
+                yield self.cost(record, recorded.usage_of(record)) or Decimal(0)
 
     def _recorded(self, known: set[str]) -> Iterator[tuple[str, Decimal]]:
         """Digest and cost of each recorded answer whose digest is not known."""
         self.records.refresh()
-        for digest in [name for name in self.records.places if not name.endswith(FAILED) and name not in known]:
+        for digest in [name for name in self.records.places if recorded.may_cost(name) and name not in known]:
             yield from ((digest, usd) for usd in self._costs(digest))
 
-    def _door(self, endpoint: Endpoint) -> _Door:
+    def door(self, endpoint: Endpoint) -> Door:
+        """The endpoint's, shared by all who ask it in this session."""
         name = f"{endpoint.api} {endpoint.address} {endpoint.model} {endpoint.key_env}"
         with self._lock:
             if name not in self._doors:
                 limits = self.settings.limits(endpoint)
-                self._doors[name] = _Door(Gate(self.folder / "turns", f"{endpoint.host} {endpoint.model}", limits))
+                self._doors[name] = Door(Gate(self.folder / "turns", f"{endpoint.host} {endpoint.model}", limits))
+            return self._doors[name]
+
+    @property
+    def transport(self) -> Transport:
+        with self._lock:
             if self._transport is None:
                 from codecap.exchange.transport import Transport  # loaded with the first call that is paid for
 
                 self._transport = Transport()
-            return self._doors[name]
+            return self._transport
 
-    def _estimate(self, endpoint: Endpoint, question: Question, input_tokens: int) -> Decimal:
+    def reconcile(self) -> None:
+        """Settle what dead processes left open and is recorded all the same; once, before the first call that is paid for."""
+        with self._first:
+            if not self._reconciled:
+                self.budget.reconcile(self._recorded_cost)
+                self._reconciled = True
+
+    def estimate(self, endpoint: Endpoint, input_tokens: int, output_tokens: int) -> Decimal:
         """Most that a call is likely to cost; 0 where the model has no price and no budget in USD asks for one."""
         dated = self.prices.rates(endpoint.model, endpoint.host, today())
         if dated is None:
             if self.settings.budget_usd is not None:
                 raise PriceUnknown(f"exchange.budget_usd is set, and there is {self.prices.how_to_add(endpoint.model)}")
-            self._door(endpoint).tell_once(f"{endpoint.name}: costs are not counted: {self.prices.how_to_add(endpoint.model)}")
+            self.door(endpoint).tell_once(f"{endpoint.name}: costs are not counted: {self.prices.how_to_add(endpoint.model)}")
             return Decimal(0)
         long = dated.long_context
         rates = long if long is not None and input_tokens > long.above_tokens else dated
         dearest = max(rates.input, rates.cache_write or rates.input) * CAUTION
-        return (input_tokens * dearest + question.most_output_tokens * rates.output) / 1_000_000
+        return (input_tokens * dearest + output_tokens * rates.output) / 1_000_000
 
     def _pay(self, call: _Call) -> Reply:
         """Ask the model, again where that may help.
@@ -172,15 +193,12 @@ class Exchange:
         Raises:
             NotReached: no answer came.
         """
-        endpoint, door = call.endpoint, self._door(call.endpoint)
+        endpoint, door = call.endpoint, self.door(call.endpoint)
         door.must_be_open()
-        with self._first:
-            if not self._reconciled:
-                self.budget.reconcile(self._recorded_cost)
-                self._reconciled = True
+        self.reconcile()
         key = key_of(endpoint, self.redact)
         input_tokens = tokens.of_request(endpoint, call.question)
-        estimate = self._estimate(endpoint, call.question, input_tokens)
+        estimate = self.estimate(endpoint, input_tokens, call.question.most_output_tokens)
         failed, first_failure = 0, 0.0
         with door.gate.slot():
             while True:
@@ -204,7 +222,7 @@ class Exchange:
                 first_failure = first_failure or now
                 self._wait_or_give_up(endpoint, door, told, failed, now - first_failure)
 
-    def _wait_or_give_up(self, endpoint: Endpoint, door: _Door, told: patience.Refusal, failed: int, since_s: float) -> None:
+    def _wait_or_give_up(self, endpoint: Endpoint, door: Door, told: patience.Refusal, failed: int, since_s: float) -> None:
         """Wait before the next try.
 
         Args:
@@ -237,7 +255,7 @@ class Exchange:
         endpoint, speaker = call.endpoint, call.speaker
         body = speaker.body(endpoint, call.question, wire.in_base64)
         try:
-            response = self._transport.post(speaker.url(endpoint), speaker.headers(key), body, endpoint.timeout_s)
+            response = self.transport.post(speaker.url(endpoint), speaker.headers(key), body, endpoint.timeout_s)
         except Broken as error:
             (self.budget.lose if error.sent else self.budget.release)(reserved)
             return patience.Refusal(True, "endpoint", str(error))
@@ -257,12 +275,10 @@ class Exchange:
             self.budget.release(reserved)
             code, message = speaker.complaint(told) if told else ("", record["response"])
             return patience.refusal(endpoint, response.status, response.headers, code, message, told)
-        usd = self._cost(record, answer)
+        usd = self.cost(record, answer.usage)
         self.budget.settle(reserved, estimate if usd is None else usd)
-        with self._lock:
-            self.paid += 1
-            self.paid_usd += usd or Decimal(0)
-        return _reply(answer, call.digest, usd, replayed=False)
+        self.count_paid(usd)
+        return _reply(answer, call.digest, usd, record["wall_s"], replayed=False)
 
     def _record(self, call: _Call, response: Response) -> dict[str, Any]:
         """Write down what was asked and what came, before anyone reads it."""
@@ -314,38 +330,8 @@ def _call(endpoint: Endpoint, question: Question) -> _Call:
     return _Call(endpoint, question, speaker, recorded, wire.request_digest(endpoint, recorded, question.nonce))
 
 
-def _reply(answer: Answer, digest: str, usd: Decimal | None, replayed: bool) -> Reply:
-    return Reply(answer.text, answer.stop, answer.usage, None if usd is None else float(usd), digest, replayed)
-
-
-class _Door:
-    """What this process knows of an endpoint."""
-
-    def __init__(self, gate: Gate) -> None:
-        self.gate = gate
-        self.closed: NotReached | None = None  # why nothing more is asked of it in this session
-        self.missed = 0  # questions in a row that ran out of tries
-        self._told: set[str] = set()
-
-    def must_be_open(self) -> None:
-        if self.closed is not None:
-            raise type(self.closed)(str(self.closed))
-
-    @property
-    def tired(self) -> bool:
-        """As many questions in a row as can be under way ran out of tries: the next ones have one each, until one is answered."""
-        return self.missed >= self.gate.limits.concurrency
-
-    def miss(self, why: NotReached) -> None:
-        """A question ran out of tries; after twice as many in a row as can be under way, no more is asked in this session."""
-        self.missed += 1
-        if self.missed >= 2 * self.gate.limits.concurrency:
-            self.closed = why
-
-    def tell_once(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
-            LOG.warning(message)
+def _reply(answer: Answer, digest: str, usd: Decimal | None, wall_s: float, replayed: bool) -> Reply:
+    return Reply(answer.text, answer.stop, answer.usage, None if usd is None else float(usd), digest, replayed, wall_s)
 
 
 _open: list[Exchange] = []
@@ -371,15 +357,16 @@ def session(durable: Path, settings: Mapping[str, Any] | None = None, *, stage: 
 
 def ask(endpoint: Endpoint, question: Question) -> Reply:
     """Ask within the open session, see `Exchange.ask`."""
-    return _opened().ask(endpoint, question)
+    return opened().ask(endpoint, question)
 
 
 def at_once(endpoint: Endpoint) -> int:
     """Calls to an endpoint that the open session makes at once."""
-    return _opened().settings.limits(endpoint).concurrency
+    return opened().settings.limits(endpoint).concurrency
 
 
-def _opened() -> Exchange:
+def opened() -> Exchange:
+    """The open session."""
     if not _open:
         raise RuntimeError("no session is open: ask within `with codecap.exchange.session(...)`")
     return _open[-1]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from codecap.exchange import wire
+from codecap.exchange import recorded
 from codecap.exchange.budget import Account, Budget, Reserved
 from codecap.exchange.failures import Unreadable
 from codecap.exchange.packs import Packs
 from codecap.exchange.prices import PriceTable
-from codecap.exchange.session import FAILED, FOLDER
+from codecap.exchange.recorded import FAILED
+from codecap.exchange.session import FOLDER
 from codecap.records import Usage
 
 GROUPS = ("endpoint", "stage", "system", "day")
@@ -80,18 +80,17 @@ def summed(durable: Path, prices: PriceTable, by: Sequence[str] = GROUPS) -> Spe
     for digest, payload in packs.every():
         if digest.endswith(FAILED):
             failed += 1
+        if not recorded.may_cost(digest):
             continue
         record = json.loads(payload)
         try:
-            usage = wire.speaking(record["api"]).read(wire.parsed(record["response"])).usage
+            usage = recorded.usage_of(record)
         except Unreadable:
             unread += 1
             continue
         answered.add(digest)
         day = record["time"][:10]
-        usd = None
-        if usage != Usage():
-            usd = prices.usd(record["model"], record["host"], datetime.date.fromisoformat(day), usage)
+        usd = recorded.usd_of(record, usage, prices)
         told = {"endpoint": f"{record['model']} at {record['host']}", "day": day} | {
             name: record[name] for name in ("stage", "system")
         }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +16,7 @@ from codecap.exchange.failures import Broken, Rejected
 
 CONNECT_S = 30.0
 LARGEST_RESPONSE = 64 << 20  # bytes; an answer has some thousands
-KEPT_HEADERS = ("retry-after", "retry-after-ms", "x-request-id", "request-id", "date", "content-type", "location")
+KEPT_HEADERS = ("retry-after", "retry-after-ms", "x-request-id", "request-id", "date", "content-type", "location", "x-should-retry")
 
 for _name in ("httpx2", "httpcore2", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)  # they would log every request
@@ -26,6 +28,32 @@ class Response:
     headers: dict[str, str]  # some of them, by lower-case names
     text: str
     wall_s: float
+
+
+class Opened:
+    """A response that is read as it comes.
+
+    Attributes:
+        status, headers: see `Response`.
+    """
+
+    def __init__(
+        self, status: int, headers: dict[str, str], response: httpx2.Response, until: float, most_bytes: int = LARGEST_RESPONSE
+    ) -> None:
+        self.status, self.headers = status, headers
+        self._response, self._until, self._most_bytes = response, until, most_bytes
+
+    def parts(self) -> Iterator[bytes]:
+        """Its bytes, decompressed. Raises `Broken` where it is too large, or not whole in time."""
+        return _parts(self._response, self._until, self._most_bytes)
+
+    def cut(self) -> None:
+        """Break the connection off, from another thread than the reader's."""
+        stream = self._response.extensions.get("network_stream")
+        connection = stream.get_extra_info("socket") if stream is not None else None
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class Transport:
@@ -43,12 +71,49 @@ class Transport:
             Rejected: none ever will (the server's certificate is not trusted).
         """
         started = time.monotonic()
+        with self._opened(url, headers, timeout_s, json=body) as response:
+            text = self._text(response, started + timeout_s)
+            return Response(response.status_code, _kept(response), text, time.monotonic() - started)
+
+    def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> Response:
+        """As `post`, of a GET."""
+        started = time.monotonic()
+        with self._opened(url, headers, timeout_s, method="GET") as response:
+            text = self._text(response, started + timeout_s)
+            return Response(response.status_code, _kept(response), text, time.monotonic() - started)
+
+    @contextlib.contextmanager
+    def open(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        silence_s: float,
+        until: float,
+        most_bytes: int = LARGEST_RESPONSE,
+    ) -> Iterator[Opened]:
+        """Send a body, or a GET where there is none, and read the response as it comes.
+
+        Args:
+            silence_s: longest time without a byte.
+            until: moment of `time.monotonic()` by which it must be whole.
+            most_bytes: that it may have.
+
+        Raises:
+            Broken, Rejected: as `post`, also while it is read.
+        """
+        method, timeout_s = "GET" if body is None else "POST", max(min(silence_s, until - time.monotonic()), 0.001)
+        with self._opened(url, headers, timeout_s, method=method, content=body) as response:
+            yield Opened(response.status_code, _kept(response), response, until, most_bytes)
+
+    @contextlib.contextmanager
+    def _opened(
+        self, url: str, headers: Mapping[str, str], timeout_s: float, method: str = "POST", **sent: Any
+    ) -> Iterator[httpx2.Response]:
         timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
         try:
-            with self._client.stream("POST", url, headers=dict(headers), json=body, timeout=timeout) as response:
-                text = self._text(response, started + timeout_s)
-                kept = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
-                return Response(response.status_code, kept, text, time.monotonic() - started)
+            with self._client.stream(method, url, headers=dict(headers), timeout=timeout, **sent) as response:
+                yield response
         except (httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             raise Broken("no connection within the time limit", sent=False) from error
         except httpx2.TimeoutException as error:
@@ -66,15 +131,22 @@ class Transport:
             raise Broken("the response cannot be decompressed", sent=True) from error
 
     def _text(self, response: httpx2.Response, until: float) -> str:
-        parts, size = [], 0
-        for part in response.iter_bytes():
-            parts.append(part)
-            size += len(part)
-            if size > LARGEST_RESPONSE:
-                raise Broken(f"the response is larger than {LARGEST_RESPONSE >> 20} MB", sent=True)
-            if time.monotonic() > until:  # the client's own limit is for each read: a slow stream would never end
-                raise Broken("no whole answer within the time limit", sent=True)
-        return b"".join(parts).decode("utf-8", "replace")
+        return b"".join(_parts(response, until)).decode("utf-8", "replace")
 
     def close(self) -> None:
         self._client.close()
+
+
+def _kept(response: httpx2.Response) -> dict[str, str]:
+    return {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+
+
+def _parts(response: httpx2.Response, until: float, most_bytes: int = LARGEST_RESPONSE) -> Iterator[bytes]:
+    size = 0
+    for part in response.iter_bytes():
+        yield part
+        size += len(part)
+        if size > most_bytes:
+            raise Broken(f"the response is larger than {most_bytes / 1e6:.0f} MB", sent=True)
+        if time.monotonic() > until:  # the client's own limit is for each read: a slow stream would never end
+            raise Broken("no whole answer within the time limit", sent=True)

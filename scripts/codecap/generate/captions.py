@@ -10,24 +10,40 @@ from typing import Any
 
 from codecap import registry
 from codecap.clips import check_file
-from codecap.generate.harnesses import Harness, Made
+from codecap.generate import paid
+from codecap.generate.entries import FAMILY
+from codecap.generate.harnesses import COLUMN, SUFFIX, Harness, Made
 from codecap.records import Caption, Clip, Outcome, Usage
 from codecap.store import Draft, ItemStore
 from codecap.video import VideoError
 
-SUFFIX = {"code": "html", "text": "txt", "video": "mp4"}
-
 
 def caption_shard(
-    clips: Iterable[Clip], system: str, harness: str, settings: Mapping[str, Any], code: str, durable: Path
+    clips: Iterable[Clip],
+    system: str,
+    harness: str,
+    settings: Mapping[str, Any],
+    code: str,
+    durable: Path,
+    sources: Mapping[str, Caption] | None = None,
 ) -> Iterator[Caption]:
-    """One row a clip. What is in the store is not made again; a full hit loads no harness.
+    """One row a clip, in their order. What is in the store is not made again.
 
     Args:
-        harness, settings: the system's plugin and what it gets of the system's entry in `models`.
-        code: digest of the code that makes the caption, part of the store's key.
+        harness, settings: the system's plugin and what it gets of the configuration, see `entries.settings_of`.
+        code: digest of the code that makes the caption, part of the store's key where that costs nothing but computing.
+        sources: captions of the other system that this one starts from, by clip, where its harness says `FROM`.
     """
-    worker = functools.cache(lambda: registry.make("generate.harnesses", harness, settings))
+    if registry.said(FAMILY, harness, "PAID", default=False):
+        return paid.caption_shard(clips, system, harness, settings, durable, sources)
+    return _free(clips, system, harness, settings, code, durable)
+
+
+def _free(
+    clips: Iterable[Clip], system: str, harness: str, settings: Mapping[str, Any], code: str, durable: Path
+) -> Iterator[Caption]:
+    """A full hit loads no harness."""
+    worker = functools.cache(lambda: registry.make(FAMILY, harness, settings))
     store = ItemStore(durable, stage="generate", salt=[harness, settings, code])
     for clip in clips:
         key = store.key(clip.sha256)
@@ -37,8 +53,7 @@ def caption_shard(
             yield Caption(system=system, clip_id=clip.clip_id, key=key, outcome=Outcome.INFRA_ERROR, detail=str(error))
             continue
         value = dict(item.value)
-        file = item.files.get(SUFFIX[value["kind"]])
-        value[{"code": "html", "text": "text", "video": "mp4"}[value["kind"]]] = file
+        value[COLUMN[value["kind"]]] = item.files.get(SUFFIX[value["kind"]])
         yield Caption(system=system, clip_id=clip.clip_id, key=key, **value)
 
 

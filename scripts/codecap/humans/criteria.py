@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from codecap.errors import UserError
-from codecap.score.asking import prompts
+from codecap.showing import prompts
 
 PROMPT = "retention_judge.md"
 SECTION = "criteria"

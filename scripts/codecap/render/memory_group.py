@@ -44,6 +44,9 @@ class MemoryGroup:
         name: of the group; unique on the machine.
         limit_mb: for all memory and page cache, in MB of 10^6 bytes; page cache is given back before anything is killed.
 
+    Attributes:
+        folder: the group.
+
     Raises:
         NoMemoryGroup: there is no such controller, or we may not use it.
     """
@@ -51,13 +54,13 @@ class MemoryGroup:
     def __init__(self, name: str, limit_mb: int) -> None:
         refusals = []
         for parent, version in _parents():
-            self._folder, self._version = parent / name, version
+            self.folder, self._version = parent / name, version
             try:
                 self._make(limit_mb * BYTES_PER_MB)
             except OSError as error:
                 refusals.append(f"{parent}: {error.strerror or error}")
                 with contextlib.suppress(OSError):
-                    self._folder.rmdir()
+                    self.folder.rmdir()
             else:
                 return
         raise NoMemoryGroup("; ".join(refusals) or "no memory controller is mounted")
@@ -65,7 +68,7 @@ class MemoryGroup:
     @property
     def joining_file(self) -> Path:
         """A process that writes "0" into it is in the group, with all it starts from then on."""
-        return self._folder / "cgroup.procs"
+        return self.folder / "cgroup.procs"
 
     def members(self) -> list[int]:
         """Ids of its processes; empty also when the group is gone."""
@@ -79,16 +82,16 @@ class MemoryGroup:
         told = self._numbers("memory.stat")
         return (told.get(self._version.anonymous, 0) + told.get(self._version.shared, 0)) / BYTES_PER_MB
 
-    def killed_for_memory(self) -> bool:
-        """The kernel has killed one of its processes because memory ran out: here, in a group above, or on the machine."""
-        return self._numbers(self._version.events).get("oom_kill", 0) > 0
+    def killed_for_memory(self) -> int:
+        """How many of its processes the kernel has killed because memory ran out: here, in a group above, or on the machine."""
+        return self._numbers(self._version.events).get("oom_kill", 0)
 
     def reached_limit(self) -> bool:
         """Its own limit was reached at some time; page cache alone can reach it, and is then given back."""
         if self._version is _V2:
             return self._numbers("memory.events").get("max", 0) > 0
         try:  # not memory.failcnt, which stays 0 in some kernels
-            highest, limit = (int((self._folder / file).read_text()) for file in ("memory.max_usage_in_bytes", self._version.limit))
+            highest, limit = (int((self.folder / file).read_text()) for file in ("memory.max_usage_in_bytes", self._version.limit))
         except OSError:
             return False
         return highest > limit - REFUSED_BYTES
@@ -96,7 +99,7 @@ class MemoryGroup:
     def kill(self) -> None:
         """All processes of the group at once, where the kernel can do that (version 2, from Linux 5.14)."""
         with contextlib.suppress(OSError):
-            kill = self._folder / "cgroup.kill"
+            kill = self.folder / "cgroup.kill"
             if kill.exists():
                 kill.write_text("1")
 
@@ -106,20 +109,20 @@ class MemoryGroup:
         Raises:
             OSError: it still has one.
         """
-        _remove(self._folder)
+        _remove(self.folder)
 
     def _make(self, limit_bytes: int) -> None:
-        self._folder.mkdir()
-        (self._folder / self._version.limit).write_text(str(limit_bytes))
+        self.folder.mkdir()
+        (self.folder / self._version.limit).write_text(str(limit_bytes))
         for file, value in self._version.swap:
-            if (self._folder / file).exists():
-                (self._folder / file).write_text(value.replace("LIMIT", str(limit_bytes)))
+            if (self.folder / file).exists():
+                (self.folder / file).write_text(value.replace("LIMIT", str(limit_bytes)))
                 break
 
     def _numbers(self, file: str) -> dict[str, int]:
         """Lines "name number" of a file of the group; empty when the group is gone."""
         try:
-            lines = (self._folder / file).read_text().splitlines()
+            lines = (self.folder / file).read_text().splitlines()
         except OSError:
             return {}
         pairs = (line.split() for line in lines)
@@ -151,10 +154,10 @@ def _remove(folder: Path) -> None:
 def _parents() -> list[tuple[Path, _Version]]:
     """Groups in which a new one may be made, best first."""
     with contextlib.suppress(OSError):
-        own = _own_folder("cgroup", "memory")
+        own = own_folder("cgroup", "memory")
         if own is not None:
             return [(own, _V1)]
-        own = _own_folder("cgroup2", "")
+        own = own_folder("cgroup2", "")
         if own is not None:
             return [(parent, _V2) for parent in _parents_v2(own)]
     return []
@@ -172,7 +175,7 @@ def _parents_v2(own: Path) -> list[Path]:
     return [place for place in places if "memory" in (place / "cgroup.subtree_control").read_text().split()]
 
 
-def _own_folder(kind: str, controller: str) -> Path | None:
+def own_folder(kind: str, controller: str) -> Path | None:
     """Where the group of this process is in the file system; None when it is not mounted or not visible here."""
     path = None
     for line in Path("/proc/self/cgroup").read_text().splitlines():

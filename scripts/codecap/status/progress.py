@@ -144,7 +144,7 @@ def look(config: Mapping[str, Any], queue_of: Callable[[], list[slurm.Job] | Non
         told=now,
         at_work=main_process(),
         stages=tuple(_stages(config, run, shards)),
-        systems=tuple(run.systems),
+        systems=tuple(run.captioners),
         queue=None if queue is None else tuple(queue.values()),
         usd=max(float(settled_usd(Path(config["store"]["durable"]) / "exchange")), sum(mark.usd for mark in marks.values())),
         budget_usd=(config.get("exchange") or {}).get("budget_usd"),
@@ -229,8 +229,8 @@ def _modelled_s(config: Mapping[str, Any], run: plan.Plan, sizes: Sizes, shards:
     of_clips, together_s = Clips.of(clips), 0.0
     for shard in shards:
         task = shard.task
-        harness = run.systems[task.system]["harness"] if task.system else ""
-        kind = nodes.kind_of(config, task.rule, task.lane, harness)
+        entry = run.captioners[task.system] if task.system else {}
+        kind, harness = nodes.kind_of(config, task.rule, task.lane, entry), entry.get("harness", "")
         left = of_clips.count if task.rule in costs.WHOLE else task.items
         asked = Work(of_clips, left, THREADS.get(task.rule, 1), task.lane, harness, kind, len(run.systems))
         together_s += sizes.job_s(task.rule, asked)

@@ -121,6 +121,9 @@ def _cells(stage: Stage, systems: Sequence[str]) -> Iterator[str]:
     for shard in stage.shards:
         held[shard.task.system].append(shard)
     for shards in held.values():
+        if not shards:  # texts are not rendered
+            yield ""
+            continue
         states = {shard.state for shard in shards}
         sign = "!" if states & {"failed", "lost"} else "+" if "running" in states else ""
         yield f"{sign}{sum(shard.done for shard in shards)}/{sum(shard.task.items for shard in shards)}"

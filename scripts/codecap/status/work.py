@@ -66,7 +66,7 @@ def of_benchmark(config: Mapping[str, Any], run: Plan) -> Iterator[Task]:
         ("render_captions", "renders", RESULTS / "5_render"),
         *([("prompt_objects", "prompts", score / "prompts"), ("segment_objects", "tracks", score / "tracks")] if objects else []),
     ):
-        for system in run.systems:
+        for system in run.captioners if rule == "generate_captions" else run.systems:
             for bucket, items in clips.items():
                 output = folder / system / f"{bucket}.jsonl"
                 yield Task(f"{rule}/{system}/{bucket}", stage, items, output, system, bucket=bucket)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from codecap import config as configuration
 from codecap import weights
 
 GIVEN = ("checkpoint", "folder", "code")  # settings of backends that name a file or a folder of the user's
@@ -23,7 +24,7 @@ def of(config: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def plugins(config: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Metrics and their backends as configured: dotted name and settings."""
+    """Metrics and their backends, and what makes videos or serves a model, as configured: dotted name and settings."""
     from codecap.score.engine.choice import BACKENDS, OBJECT_BACKENDS  # which asks for `revisions` in turn
 
     named = []
@@ -34,6 +35,11 @@ def plugins(config: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
                 settings = (entry.get(f"{family}s") or {}).get(entry[family]) or {}
                 named.append((f"score.{family}s.{entry[family]}", dict(settings)))
     named.append((f"shots.{config['shots'].get('detector', '')}", dict(config["shots"])))
+    for entry in configuration.systems(config).values():
+        if maker := entry.get("video"):
+            named.append((f"generate.videos.{maker}", dict((entry.get("videos") or {}).get(maker) or {})))
+        if chosen := (entry.get("serve") or {}).get("weights"):
+            named.append(("generate.serve", {"weights": chosen}))
     return named
 
 

@@ -40,7 +40,9 @@ def test_the_papers_protocol_holds_gpus_for_networks_alone_and_asks_from_nodes_w
 
 def test_the_demo_holds_no_gpu_and_needs_no_network(demo):
     rules = ("generate_captions", "prompt_objects", "segment_objects", "describe_references", "score_renders")
-    found = {nodes.kind_of(demo, rule, lane, "vtrace") for rule in rules for lane in ("cpu", "gpu", "judge", "answers")}
+    found = {
+        nodes.kind_of(demo, rule, lane, {"harness": "vtrace"}) for rule in rules for lane in ("cpu", "gpu", "judge", "answers")
+    }
     assert found == {"cpu"}
 
 
@@ -81,8 +83,40 @@ def test_without_the_objects_metric_its_rules_need_nothing(demo):
 
 def test_harnesses_need_a_network_unless_they_say_that_they_do_not():
     told = {name: nodes.asks_network(name) for name in registry.available("generate.harnesses")}
-    assert told == {"reference": False, "vtrace": False}
+    assert not told["reference"] and not told["vtrace"] and told["direct"]
     assert registry.said("generate.harnesses", "vtrace", "NO_SUCH_CONSTANT", default=True) is True
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry"),
+    [
+        ("cpu", {"harness": "vtrace"}),
+        ("network", {"harness": "direct", "endpoint": {"api": "openai", "model": "m"}}),
+        ("gpu", {"harness": "direct", "endpoint": {"api": "openai", "model": "m"}, "serve": {}}),
+        ("gpu", {"harness": "codex", "serve": {"options": {"max_model_len": 1000}, "gpus": 4}}),
+        ("cpu", {"harness": "direct", "serve": {"command": "llama-server --port {port}", "gpus": 0}}),
+        ("network", {"harness": "caption_to_video", "captions_of": "a", "video": "http_jobs"}),
+        ("gpu", {"harness": "caption_to_video", "captions_of": "a", "video": "diffusers"}),
+        ("cpu", {"harness": "caption_to_video", "video": "diffusers", "videos": {"diffusers": {"device": "cpu"}}}),
+    ],
+)
+def test_a_model_of_ones_own_holds_a_gpu_and_asks_nobody(demo, kind, entry):
+    assert nodes.kind_of(demo, "generate_captions", entry=entry) == kind
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"harness": "caption_to_video", "captions_of": "a", "video": "wan"}, "video: nothing called 'wan' makes videos"),
+        ({"harness": "direct", "endpoint": {"api": "openai"}, "serve": {"command": "server"}}, "serve: .*command must say"),
+        ({"harness": "direct", "endpoint": {"api": "google"}, "serve": {}}, "serve: the endpoint's api must be openai"),
+    ],
+)
+def test_systems_that_no_job_could_be_placed_by_are_refused(demo, entry, words):
+    config = {**demo, "systems": "all", "models": {"mine": {"label": "x", **entry}}}
+    with pytest.raises(configuration.ConfigError, match=rf"models\.mine\.{words}"):
+        nodes.check(config)
+    nodes.check({**config, "models": {"mine": {"label": "x", "enabled": False, **entry}}})
 
 
 def test_who_asks_is_who_is_counted_in_the_estimate_of_costs(paper, demo):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from codecap import config as configuration
+from codecap.cluster import costs
 from codecap.cluster.requests import Requests
 from codecap.records import Clip
 from codecap.shards import Journals, Mark
@@ -92,6 +93,47 @@ def test_jobs_go_to_the_nodes_that_they_need(ask):
 def test_a_demo_on_stand_ins_asks_for_no_gpu(ask):
     for rule, wildcards in (("segment_objects", VTRACE), ("score_renders", {"lane": "cpu", **VTRACE})):
         assert "gres" not in ask(rule, wildcards, site=SITE, overlays=[DEMO])
+
+
+def test_a_model_that_is_served_beside_its_shard_asks_for_its_gpus_and_its_memory(ask, tmp_path):
+    overlay = tmp_path / "mine.yaml"
+    endpoint = "endpoint: {api: openai, model: m}"
+    overlay.write_text(
+        "models:\n"
+        f"  hosted: {{label: a, harness: direct, {endpoint}}}\n"
+        f"  served: {{label: b, harness: direct, {endpoint}, serve: {{}}}}\n"
+        f"  large: {{label: c, harness: direct, {endpoint}, serve: {{gpus: 4, memory_mb: 200000}}}}\n"
+    )
+    site = {**SITE, "gres": "gpu:a100:1"}
+    hosted, served, large = (
+        ask("generate_captions", {"system": name, "bucket": "03"}, site=site, overlays=[overlay])
+        for name in ("hosted", "served", "large")
+    )
+    assert [told["slurm_partition"] for told in (hosted, served, large)] == ["proxy", "a100", "a100"]
+    assert "gres" not in hosted and [served["gres"], large["gres"]] == ["gpu:a100:1", "gpu:a100:4"]
+    assert hosted["mem_mb"] + 30_000 < served["mem_mb"] and served["mem_mb"] + 160_000 < large["mem_mb"]
+    assert hosted["runtime"] < served["runtime"]
+    assert "cpus_per_task" not in hosted and served["cpus_per_task"] == 2
+
+
+def test_agents_ask_for_their_sandboxes_and_for_the_time_of_a_whole_run(ask, tmp_path):
+    """A run that is broken off near the job's limit would be paid for again."""
+    overlay = tmp_path / "models.yaml"
+    endpoint = "endpoint: {api: openai, model: m, base_url: 'http://h/v1'}"
+    overlay.write_text(
+        "agents: {at_once: 3, memory_mb: 2000, deadline_s: 3600}\nmodels:\n"
+        f"  short: {{label: a, harness: codex, {endpoint}}}\n"
+        f"  long: {{label: b, harness: codex, {endpoint}, deadline_s: 7200, at_once: 1}}\n"
+    )
+    short, long = (
+        ask("generate_captions", {"system": name, "bucket": "03"}, overlays=[DEMO, overlay], site=SITE)
+        for name in ("short", "long")
+    )
+    browser_mb = configuration.load(DEMO)["render"]["memory_mb"] + costs.BROWSER_MB
+    assert short["mem_mb"] - long["mem_mb"] == pytest.approx(2 * (2000 + costs.SANDBOX_MB + browser_mb), abs=100)
+    assert long["mem_mb"] > 2000 + browser_mb
+    assert long["runtime"] - short["runtime"] == 60
+    assert short["runtime"] > 60 + 32 * 10
 
 
 def test_the_attempt_is_told(ask):

@@ -4,7 +4,7 @@ import pytest
 
 from codecap.errors import UserError
 from codecap.humans.criteria import read_criteria
-from codecap.score.asking.prompts import Prompt
+from codecap.showing.prompts import Prompt
 
 SCALE = "5: all.\n4: most.\n3: half.\n2: less.\n1: traces.\n0: nothing."
 
@@ -14,7 +14,7 @@ def prompt(criteria: str) -> Prompt:
 
 
 def test_the_words_are_those_that_the_judge_is_given():
-    from codecap.score.asking import prompts
+    from codecap.showing import prompts
 
     told = read_criteria()
     given = " ".join(prompts.load("retention_judge.md").sections["criteria"].split())

@@ -22,7 +22,12 @@ def test_every_entry_says_where_it_comes_from():
 
 
 def test_every_plugin_that_is_named_is_there():
-    families = {"score", "shots", *(f"score.{family}s" for family in ("encoder", "segmenter", "tracker", "judge", "prompter"))}
+    families = {
+        "score",
+        "shots",
+        "generate.videos",
+        *(f"score.{family}s" for family in ("encoder", "segmenter", "tracker", "judge", "prompter")),
+    }
     for told in weights.table().values():
         for plugin in (*told.needed_by, *told.default_of):
             family, name = plugin.rsplit(".", 1)
@@ -41,6 +46,17 @@ def test_the_demo_needs_nothing_and_the_paper_what_it_names():
     assert set(paper) >= {"vjepa2_1_code", "vjepa2_1_vitG_384", "dreamsim_ensemble", "siglip2_so400m_384"}
     assert needs.to_prepare(paper) == ["vjepa2_1_vitG_384"]
     assert needs.also_for_preparing("vjepa2_1_vitG_384") == ["vjepa2_1_code"]
+
+
+def test_systems_need_what_makes_their_videos_or_is_served_beside_them():
+    filmed = {"label": "a", "harness": "caption_to_video", "captions_of": "b", "video": "diffusers"}
+    served = {"label": "b", "harness": "direct", "serve": {"weights": "siglip2_base_224"}}
+    told = config.load(PROJECT / "config" / "demo.yaml", overrides={"models": {"a": filmed, "b": served}, "systems": "all"})
+    assert needs.of(told)["wan2_1_t2v_1_3b"] == ["generate.videos.diffusers"]
+    assert needs.of(told)["siglip2_base_224"] == ["generate.serve"]
+    filmed["videos"] = {"diffusers": {"folder": "/mine"}}
+    told = config.load(PROJECT / "config" / "demo.yaml", overrides={"models": {"a": filmed}, "systems": "all"})
+    assert "wan2_1_t2v_1_3b" not in needs.of(told)
 
 
 def test_a_setting_names_other_weights_or_none():

@@ -6,6 +6,7 @@ A module has:
     body(endpoint, question, encode)    the JSON body; `encode(medium)` gives the text that stands for a picture or a video: its
                                         base64 for sending, its digest for the record
     read(response)                      the `Answer` in a response's JSON; raises Unreadable
+    usage(told)                         the tokens in a response's count of them
     complaint(response)                 (code, message) of an error's JSON; ("", "") when there is none
 """
 
@@ -40,12 +41,15 @@ def by_digest(medium: Picture | Video) -> str:
 
 
 def request_digest(endpoint: Endpoint, recorded: dict[str, Any], nonce: int) -> str:
-    """Digest of a request: API, model, the body with media by their digests, and the nonce. Host, key and timeouts are no part.
+    """Digest of a request: API, model, how we serve it where we do, the body with media by their digests, and the nonce. Host,
+    key and timeouts are no part.
 
     Returns:
         64 hexadecimal digits.
     """
     told = {"api": endpoint.api, "model": endpoint.model, "body": recorded, "nonce": nonce}
+    if endpoint.served is not None:
+        told["served"] = endpoint.served
     canonical = json.dumps(told, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 

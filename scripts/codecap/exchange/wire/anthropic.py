@@ -92,17 +92,17 @@ def read(response: dict[str, Any]) -> Answer:
         raise Unreadable("the response has no content and stop_reason")
     told = [block for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     text = "".join(block["text"] for block in told if isinstance(block.get("text"), str))
-    usage = response.get("usage")
-    return Answer(
-        text=text,
-        stop=STOPS.get(response["stop_reason"], "other"),
-        usage=Usage(
-            input_uncached=count(usage, "input_tokens"),  # what the cache gave or took is not among them
-            input_cache_read=count(usage, "cache_read_input_tokens"),
-            input_cache_write=count(usage, "cache_creation_input_tokens"),
-            output=count(usage, "output_tokens"),
-            reasoning=count(usage, "output_tokens_details", "thinking_tokens"),
-        ),
+    return Answer(text=text, stop=STOPS.get(response["stop_reason"], "other"), usage=usage(response.get("usage")))
+
+
+def usage(told: Any) -> Usage:
+    """What the cache gave or took is not among `input_tokens`."""
+    return Usage(
+        input_uncached=count(told, "input_tokens"),
+        input_cache_read=count(told, "cache_read_input_tokens"),
+        input_cache_write=count(told, "cache_creation_input_tokens"),
+        output=count(told, "output_tokens"),
+        reasoning=count(told, "output_tokens_details", "thinking_tokens"),
     )
 
 

@@ -104,12 +104,12 @@ def _schema(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(response: dict[str, Any]) -> Answer:
-    usage = _usage(response.get("usageMetadata"))
+    counted = usage(response.get("usageMetadata"))
     feedback = response.get("promptFeedback")
     candidates = response.get("candidates")
     if not candidates:
         if isinstance(feedback, dict) and feedback.get("blockReason"):
-            return Answer(text="", stop="refusal", usage=usage)
+            return Answer(text="", stop="refusal", usage=counted)
         raise Unreadable("the response has no candidates")
     try:
         first = candidates[0]
@@ -118,10 +118,10 @@ def read(response: dict[str, Any]) -> Answer:
         stop = STOPS.get(first.get("finishReason"), "other")
     except (AttributeError, KeyError, TypeError) as error:
         raise Unreadable("the response's candidate has no content") from error
-    return Answer(text=text, stop=stop, usage=usage)
+    return Answer(text=text, stop=stop, usage=counted)
 
 
-def _usage(told: Any) -> Usage:
+def usage(told: Any) -> Usage:
     """`promptTokenCount` includes what came from the cache; thinking is counted beside the answer and billed as output."""
     from_cache, thinking = count(told, "cachedContentTokenCount"), count(told, "thoughtsTokenCount")
     return Usage(

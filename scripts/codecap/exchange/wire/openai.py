@@ -55,10 +55,10 @@ def read(response: dict[str, Any]) -> Answer:
     if isinstance(content, list):  # some servers give parts
         content = "".join(part.get("text") or "" for part in content if isinstance(part, dict) and part.get("type") == "text")
     stop: Stop = "refusal" if refusal else STOPS.get(choice.get("finish_reason"), "other")
-    return Answer(text=content if isinstance(content, str) else "", stop=stop, usage=_usage(response.get("usage")))
+    return Answer(text=content if isinstance(content, str) else "", stop=stop, usage=usage(response.get("usage")))
 
 
-def _usage(told: Any) -> Usage:
+def usage(told: Any) -> Usage:
     """`prompt_tokens` includes what was read from the cache or written to it, `completion_tokens` includes reasoning."""
     read_from_cache = count(told, "prompt_tokens_details", "cached_tokens")
     written = count(told, "prompt_tokens_details", "cache_write_tokens")

@@ -13,9 +13,9 @@ from typing import Any
 from codecap.clock import FPS, frames_between, grid
 from codecap.exchange import Endpoint, Question, Text, Video
 from codecap.records import Clip, FocalPoint
-from codecap.score.asking import prompts
-from codecap.score.asking.sheets import Sheet, arrange
-from codecap.score.asking.showing import Pictures, Showing, seconds, shown
+from codecap.showing import prompts
+from codecap.showing.sheets import Sheet, arrange
+from codecap.showing.showing import Pictures, Showing, seconds, shown
 
 PROMPT = "retention_judge.md"
 SCHEMA: dict[str, Any] = {

@@ -17,10 +17,10 @@ from pydantic import Field
 from codecap.clock import FPS, grid, time_of
 from codecap.exchange import Question, Reply, Text
 from codecap.records import AnnotatedObject, Box, Clip, Interval, PromptFrame, Row
-from codecap.score.asking import prompts
 from codecap.score.asking.answers import Unreadable, read_answer
-from codecap.score.asking.sheets import Sheet, arrange
-from codecap.score.asking.showing import Pictures, Showing, seconds, shown
+from codecap.showing import prompts
+from codecap.showing.sheets import Sheet, arrange
+from codecap.showing.showing import Pictures, Showing, seconds, shown
 
 PROMPT = "object_prompter.md"
 SCALE = 1000.0

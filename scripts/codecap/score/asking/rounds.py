@@ -8,12 +8,25 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TypeVar
 
+from pydantic import Field
+
 from codecap.exchange import Endpoint, Filtered, NotReached, Question, QuestionRejected, Reply, ask, at_once
 from codecap.score import Unreached, Unscored
 from codecap.score.asking.answers import Unreadable
+from codecap.showing.showing import Showing
 
 T = TypeVar("T")
 MOST_REPEATS = 100  # the nonce of a re-ask is this much above that of the ask before
+
+
+class Asking(Showing):
+    """Keys of the config, beside those of `Showing`.
+
+    Attributes:
+        asks: how often a question is asked until its answer can be read.
+    """
+
+    asks: int = Field(default=3, ge=1)
 
 
 def ask_until_read(endpoint: Endpoint, question: Question, read: Callable[[Reply], T], asks: int, repeat: int = 0) -> T:

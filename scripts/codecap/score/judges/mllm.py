@@ -26,23 +26,22 @@ from codecap.clips import check_file
 from codecap.exchange import Question, Reply, at_once
 from codecap.records import Annotation, Clip, FocalPoint, Row
 from codecap.score import Description, Task, Unreached, Unscored
-from codecap.score.asking import prompts
-from codecap.score.asking.album import Album, BlankAlbum
 from codecap.score.asking.answers import Unreadable, plain, read_answer
 from codecap.score.asking.focal import PROMPT, Layout, Material, check_images, lay_out, question
-from codecap.score.asking.rounds import MOST_REPEATS, ask_all, ask_until_read
+from codecap.score.asking.rounds import MOST_REPEATS, Asking, ask_all, ask_until_read
 from codecap.score.asking.segments import Segment, blank_video
-from codecap.score.asking.showing import Showing
 from codecap.score.engine.watching import watch
 from codecap.score.judges import BEST, Judgement
+from codecap.showing import prompts
+from codecap.showing.album import Album, BlankAlbum
 from codecap.video import VideoError
 
 AT_A_TIME = 25  # layouts whose pictures are in memory, or as many as are asked at once: all of a long clip would take gigabytes
 LONGEST_EVIDENCE = 2000  # characters that a table keeps
 
 
-class Settings(Showing):
-    """Keys of the config, beside those of `Showing`.
+class Settings(Asking):
+    """Keys of the config, beside those of `Showing` and `Asking`.
 
     Attributes:
         points_per_request: focal points that one answer judges; the paper's 1, more is cheaper and another protocol.

@@ -21,8 +21,6 @@ from pydantic import Field
 from codecap.exchange import Question
 from codecap.records import AnnotatedObject, Annotation, Clip, ObjectPrompt, PromptFrame
 from codecap.score import Unscored
-from codecap.score.asking import prompts
-from codecap.score.asking.album import Album, BlankAlbum
 from codecap.score.asking.objects import (
     PROMPT,
     Found,
@@ -34,15 +32,17 @@ from codecap.score.asking.objects import (
     render_sheets,
     single,
 )
-from codecap.score.asking.rounds import ask_all, ask_until_read
-from codecap.score.asking.sheets import Sheet
-from codecap.score.asking.showing import Pictures, Showing
+from codecap.score.asking.rounds import Asking, ask_all, ask_until_read
 from codecap.score.engine.watching import watch
+from codecap.showing import prompts
+from codecap.showing.album import Album, BlankAlbum
+from codecap.showing.sheets import Sheet
+from codecap.showing.showing import Pictures
 from codecap.video import probe
 
 
-class Settings(Showing):
-    """Keys of the config, beside those of `Showing`.
+class Settings(Asking):
+    """Keys of the config, beside those of `Showing` and `Asking`.
 
     Attributes:
         objects_per_request: objects that one answer of the first step finds; more is cheaper and another protocol.

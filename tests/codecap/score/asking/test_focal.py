@@ -6,11 +6,11 @@ import pytest
 
 from codecap.exchange import Endpoint, Picture, Text
 from codecap.records import Clip, FocalPoint
-from codecap.score.asking import prompts
-from codecap.score.asking.album import BlankAlbum
 from codecap.score.asking.focal import Material, lay_out, question
 from codecap.score.asking.segments import blank_video
-from codecap.score.asking.showing import Showing
+from codecap.showing import prompts
+from codecap.showing.album import BlankAlbum
+from codecap.showing.showing import Showing
 
 
 def clip(frames: int = 96) -> Clip:

@@ -1,0 +1,91 @@
+"""An agent's logs as they are kept: without pictures, which the exchange's records have, and without what is said twice."""
+
+from __future__ import annotations
+
+import fnmatch
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from codecap.generate.sandbox import left_behind
+
+LARGEST_LOG = 1 << 30  # bytes of a file that are read
+LONGEST_LINE = 64 << 20
+MOST_KEPT = 64 << 20  # characters of a log; of a longer one its end is kept too
+KEPT_END = 200  # lines
+MOST_FILES = 64
+_ENCODED = re.compile(rb"[A-Za-z0-9+/]{2000,}={0,2}")
+
+
+def kept(lines: Iterable[bytes], noise: tuple[bytes, ...]) -> str:
+    """The lines of a log that are kept, as text.
+
+    Args:
+        noise: beginnings of lines that are left out.
+    """
+    begun: list[str] = []
+    end: list[str] = []
+    size = 0
+    for line in lines:
+        if line.startswith(noise):
+            continue
+        told = _ENCODED.sub(lambda found: b"<%d characters>" % len(found[0]), line).decode("utf-8", "replace")
+        if size + len(told) <= MOST_KEPT and not end:
+            begun.append(told)
+            size += len(told)
+        else:
+            end = [*end[-KEPT_END + 1 :], told[:100_000]]
+    return "".join(begun + end)
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file of ours that an agent has written to; what is over-long is cut."""
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(LONGEST_LINE):
+                yield line
+    except FileNotFoundError:
+        return
+
+
+def lines_left(folder: Path, place: str) -> Iterator[bytes]:
+    """The lines of a file in a folder that an agent has written; none where it is not to be read."""
+    try:
+        raw = left_behind.read(folder, place, LARGEST_LOG)
+    except left_behind.NotReadable:
+        return
+    yield from io.BytesIO(raw)
+
+
+def matching(folder: Path, pattern: str) -> list[str]:
+    """Places of files in a folder that an agent has written, by a pattern for each part; no link is followed."""
+
+    def look(inner: Path, parts: tuple[str, ...]) -> Iterator[str]:
+        try:
+            entries = sorted(os.scandir(inner), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            if not fnmatch.fnmatchcase(entry.name, parts[0]):
+                continue
+            if len(parts) == 1 and entry.is_file(follow_symlinks=False):
+                yield entry.name
+            elif len(parts) > 1 and entry.is_dir(follow_symlinks=False):
+                yield from (f"{entry.name}/{found}" for found in look(inner / entry.name, parts[1:]))
+
+    return [found for _, found in zip(range(MOST_FILES), look(folder, PurePosixPath(pattern).parts), strict=False)]
+
+
+def write(path: Path, logs: Mapping[str, str]) -> None:
+    """Write logs as compressed JSON, the same bytes for the same logs."""
+    with path.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+        packed.write(json.dumps(dict(logs), ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def read(path: Path) -> dict[str, str]:
+    with gzip.open(path, "rb") as packed:
+        return json.loads(packed.read().decode("utf-8", "surrogatepass"))

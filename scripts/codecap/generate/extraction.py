@@ -1,0 +1,144 @@
+"""The page in a model's answer.
+
+Where it is looked for, in this order: in code fences, the last complete document counts, as models that give several end with the
+one they mean; then in the bare text, from where a document begins to its last `</html>`. A thinking block that servers of open
+models leave before the answer is passed over.
+
+A page is complete when it begins as a document (`<!doctype html>` or `<html`) and is closed by `</html>`, a tag of the document and
+not a text in a script or an attribute. That is all that is asked of it here, **ours**: whether its script runs and defines
+`window.seek` is found out by running it, and told apart by the renderer (`runtime_error`, `missing_seek`). Nothing is mended: what
+was cut off stays incomplete, and files that a page refers to are not put together with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+LONGEST_QUOTE = 160  # characters of what a model said in place of a page
+MOST_BEGINNINGS = 20  # of documents that are looked at: each look reads the rest of the text
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
+_BEGINS = re.compile(r"<!doctype\s+html\b|<html[\s>]", re.IGNORECASE)
+_BEGINS_WHOLE = re.compile(r"\A(?:\s|\ufeff|<\?xml[^>]*>|<!--.*?-->)*(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Attributes:
+    page: a complete document, ended by a line break; None where there is none.
+    reason: why there is none, in words.
+    """
+
+    page: str | None
+    reason: str = ""
+
+
+def page_in(answer: str, cut_off: bool = False) -> Found:
+    """The page in an answer.
+
+    Args:
+        cut_off: the answer ended at the limit of output tokens.
+
+    >>> page_in("Here it is:\\n```html\\n<!doctype html><html><p>1</p></html>\\n```\\nIt moves.").page
+    '<!doctype html><html><p>1</p></html>\\n'
+    >>> page_in("<html><body>", cut_off=True).reason
+    'cut off at the limit of output tokens, within the page'
+    """
+    text = _THOUGHT.sub("", answer.replace("\r\n", "\n"), count=1)
+    whole = [block for block in blocks(text) if _BEGINS_WHOLE.match(block) and documents(block)] or documents(text)
+    if whole:
+        return Found(whole[-1].strip("\ufeff \t\n") + "\n")
+    return Found(None, _why_not(text, cut_off))
+
+
+def blocks(text: str) -> list[str]:
+    """Contents of the code fences of a Markdown text, in order; one that is not closed reaches to the end."""
+    found: list[str] = []
+    mark, held = "", []
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if mark:
+            if fence and fence["mark"].startswith(mark) and not fence["info"].strip():
+                found.append("\n".join(held))
+                mark, held = "", []
+            else:
+                held.append(line)
+        elif fence and not (fence["mark"][0] == "`" and "`" in fence["info"]):
+            mark = fence["mark"]
+    return [*found, "\n".join(held)] if mark else found
+
+
+def documents(text: str) -> list[str]:
+    """Complete documents in a text, each from its beginning to its `</html>`; what a script or an attribute holds is none."""
+    found = []
+    begin = _BEGINS.search(text)
+    for _ in range(MOST_BEGINNINGS):
+        if begin is None:
+            break
+        walk = _Walk(text[begin.start() :])
+        if walk.end is not None:
+            found.append(text[begin.start() : begin.start() + walk.end])
+        next_begin = begin.end() if walk.end is None and walk.restart is None else begin.start() + (walk.end or walk.restart)
+        begin = _BEGINS.search(text, next_begin)
+    return found
+
+
+class _Walk(HTMLParser):
+    """Where the document that a text begins with ends, or where another one begins before it has.
+
+    Attributes:
+        end: after its `</html>`; None where it has none.
+        restart: of the other document; None where there is none.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.end: int | None = None
+        self.restart: int | None = None
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._text = text
+        with contextlib.suppress(_Over):
+            self.feed(text)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "html":
+            closed = self._text.find(">", self._place())
+            self.end = closed + 1
+            raise _Over
+
+    def handle_decl(self, decl: str) -> None:
+        if decl.lower().startswith("doctype") and self._place() > 0:
+            self.restart = self._place()
+            raise _Over
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """`<![anything[` is a comment to a browser, and an error to the parser."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
+    def _place(self) -> int:
+        line, column = self.getpos()
+        return self._lines[line - 1] + column
+
+
+class _Over(Exception):
+    """What was looked for is found."""
+
+
+def _why_not(text: str, cut_off: bool) -> str:
+    begun = _BEGINS.search(text) is not None
+    thought_only = not text.strip() or (text.lstrip().startswith("<think") and "</think" not in text)
+    if cut_off:
+        where = "within the page" if begun else "before anything but thinking" if thought_only else "before the page"
+        return f"cut off at the limit of output tokens, {where}"
+    if begun:
+        return "the page is not closed by </html>"
+    if thought_only:
+        return "the answer is empty"
+    words = " ".join(text.split())
+    return f"no page in the answer: {words if len(words) <= LONGEST_QUOTE else words[: LONGEST_QUOTE - 1] + '…'}"

@@ -1,0 +1,234 @@
+"""What is passed on: requests to the configured model for answers of its own, and nothing else.
+
+An agent's clients ask more than that: lists of models, telemetry, updates, a cheaper model for titles. It is refused in a way that
+they do not try again. Refused as well is what a provider would do beside answering: tools that run at the provider (web search,
+its own containers, remote MCP servers) and pictures by address would be a way around the sandbox's walls; answers that are fetched
+later, and other price tiers, would not be counted right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from codecap.exchange import Endpoint
+from codecap.exchange.bodies import TooDeep, lighten
+from codecap.exchange.trying import Passed
+from codecap.generate.gateway import efforts
+
+_VERSION = re.compile(r"^/v1(?:alpha|beta)?(?=/)")
+_GOOGLE = re.compile(r"^/models/([^/:]+):(generateContent|streamGenerateContent)$")
+_PATHS = {
+    "openai": {"/chat/completions": "chat", "/responses": "responses"},
+    "anthropic": {"/messages": "messages", "/messages/count_tokens": "count"},
+}
+_HEADER = re.compile(r"[\x20-\x7e]{1,2000}")
+_HEADERS = {"anthropic": ("anthropic-version", "anthropic-beta")}
+_OUTPUT_LIMITS = {
+    "chat": ("max_completion_tokens", "max_tokens"),
+    "responses": ("max_output_tokens",),
+    "messages": ("max_tokens",),
+    "count": (),
+}
+MOST_VALUES = 2_000_000  # in a body: in memory each takes many times its bytes
+LARGEST_OUTPUT = 1 << 20  # tokens; no model writes more
+
+# tools that the agent runs itself; all others run at the provider
+_OWN_TOOLS = re.compile(
+    r"function|custom|namespace|tool_search|local_shell|shell|apply_patch|(bash|text_editor|memory|computer)(_\d+)?"
+)
+_GOOGLE_TOOLS = ("functionDeclarations", "function_declarations")
+_NOT_COUNTED = {  # fields with which an answer would not be counted right, or had elsewhere -> values that change nothing
+    "background": (None, False),
+    "service_tier": (None, "auto", "default", "standard_only"),
+    "speed": (None, "standard"),
+    "mcp_servers": (None, []),
+    "web_search_options": (None,),
+    "container": (None,),
+    "cachedContent": (None,),
+    "cached_content": (None,),
+}
+
+
+class Refused(Exception):
+    """A request that is not passed on.
+
+    Attributes:
+        status, code: as an API says it.
+        noted: what it was, for the tally.
+    """
+
+    def __init__(self, status: int, code: str, message: str, noted: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.noted = status, code, noted
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A request that may be passed on.
+
+    Attributes:
+        request: as it is sent.
+        effort: how much it asks the model to think; None where there is nothing to think about.
+        hides_usage: whether the client did not ask for the chunk of a chat's stream that tells its tokens.
+    """
+
+    request: Passed
+    effort: str | None
+    hides_usage: bool
+
+
+def allowed(endpoint: Endpoint, method: str, target: str, headers: Mapping[str, str], raw: bytes) -> Allowed:
+    """What a client's request comes to.
+
+    Args:
+        target: path and query.
+        headers: by lower-case names.
+        raw: the body, decompressed.
+
+    Raises:
+        Refused: it is not passed on.
+    """
+    parts = urlsplit(target)
+    path = _VERSION.sub("", parts.path)
+    noted = f"{method} {parts.path[:80]}"
+    google = _GOOGLE.match(path) if endpoint.api == "google" else None
+    dialect = "generate" if google else _PATHS.get(endpoint.api, {}).get(path)
+    if method != "POST" or dialect is None:
+        raise Refused(404, "not_found", f"{noted}: is not served here; only the model's answers are", noted)
+    body = _parsed(raw, noted)
+    model = unquote(google[1]) if google else body.get("model")
+    if model != endpoint.model:
+        told = model[:80] if isinstance(model, str) else "no name"
+        raise Refused(404, "model_not_found", f"the model {told!r} is not served here, only {endpoint.model!r}", f"model {told}")
+    _check(dialect, body)
+    streamed = "stream" in google[2] if google else body.get("stream") is True
+    body |= endpoint.extra
+    hides_usage = dialect == "chat" and streamed and "stream_options" not in endpoint.extra and not _asks_for_usage(body)
+    if hides_usage:
+        options = body.get("stream_options")
+        body["stream_options"] = (options if isinstance(options, dict) else {}) | {"include_usage": True}
+    if google:
+        sse = streamed and "sse" in parse_qs(parts.query).get("alt", [])
+        path = f"/models/{quote(endpoint.model, safe='')}:{google[2]}{'?alt=sse' if sse else ''}"
+    request = Passed(
+        dialect=dialect,
+        path=path,
+        body=_written(body, noted),
+        light=_light(body, noted),
+        headers={name: headers[name] for name in _HEADERS.get(endpoint.api, ()) if _HEADER.fullmatch(headers.get(name, ""))},
+        streamed=streamed,
+        most_output_tokens=_most_output(dialect, body),
+    )
+    return Allowed(request, None if request.free else efforts.seen(dialect, body), hides_usage)
+
+
+def _parsed(raw: bytes, noted: str) -> dict[str, Any]:
+    def no_number(name: str) -> None:
+        raise ValueError(f"{name} is no JSON")
+
+    if raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MOST_VALUES:
+        raise Refused(413, "too_large", "the request has too many values", f"{noted}: too large")
+    try:
+        body = json.loads(raw, parse_constant=no_number)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "invalid_json", "the request's body is not JSON", f"{noted}: no JSON") from error
+    if not isinstance(body, dict):
+        raise Refused(400, "invalid_json", "the request's body is no JSON object", f"{noted}: no JSON")
+    return body
+
+
+def _written(body: dict[str, Any], noted: str) -> bytes:
+    """The body as it is sent: what was checked, and not what another reader might make of the client's bytes."""
+    try:
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "invalid_json", "the request's body is not JSON", f"{noted}: no JSON") from error
+
+
+def _light(body: dict[str, Any], noted: str):
+    try:
+        return lighten(body)
+    except TooDeep as error:
+        raise Refused(400, "invalid_json", str(error), f"{noted}: no JSON") from error
+
+
+def _check(dialect: str, body: dict[str, Any]) -> None:
+    for name, harmless in _NOT_COUNTED.items():
+        if body.get(name) not in harmless:
+            raise Refused(400, "not_allowed", f"{name} is not allowed here", f"field {name}")
+    for tool in body.get("tools") or ():
+        kind = _hosted(dialect, tool)
+        if kind is not None:
+            raise Refused(
+                400, "not_allowed", f"the tool {kind!r} would run at the provider; it is not allowed here", f"tool {kind}"
+            )
+    if _shows_address(body, 0):
+        raise Refused(400, "not_allowed", "pictures and files by address are not allowed here; send their data", "media by address")
+
+
+def _hosted(dialect: str, tool: Any) -> str | None:
+    """The name of a tool that would run at the provider; None where it is the agent's own."""
+    if not isinstance(tool, dict):
+        return "unknown"
+    if dialect == "generate":
+        return next((name[:80] for name in tool if name not in _GOOGLE_TOOLS), None)
+    kind = tool.get("type", "custom")
+    if isinstance(kind, str) and _OWN_TOOLS.fullmatch(kind):
+        environment = tool.get("environment")
+        if kind == "shell" and isinstance(environment, dict) and environment.get("type") not in (None, "local"):
+            return "shell in a container"
+        return None
+    return str(kind)[:80]
+
+
+def _shows_address(value: Any, depth: int) -> bool:
+    """Whether a part of a body shows a picture or a file by its address on the network."""
+    if depth > 60:
+        return False
+    if isinstance(value, list):
+        return any(_shows_address(item, depth + 1) for item in value)
+    if not isinstance(value, dict):
+        return False
+    if any(_is_address(address) for address in _addresses(value)):
+        return True
+    return any(
+        _shows_address(item, depth + 1) for name, item in value.items() if name not in ("input", "arguments", "args") or depth == 0
+    )
+
+
+def _addresses(part: dict[str, Any]) -> list[Any]:
+    kind, found = part.get("type"), []
+    if kind in ("image_url", "video_url", "audio_url", "file_url", "input_image", "input_file", "input_video", "file"):
+        for name in ("image_url", "video_url", "audio_url", "file_url"):
+            address = part.get(name)
+            found.append(address.get("url") if isinstance(address, dict) else address)
+    source = part.get("source")
+    if kind in ("image", "document") and isinstance(source, dict):
+        found.append(source.get("url"))
+    file = part.get("fileData") or part.get("file_data")
+    if isinstance(file, dict):
+        found.append(file.get("fileUri") or file.get("file_uri"))
+    return found
+
+
+def _is_address(told: Any) -> bool:
+    return isinstance(told, str) and not told.startswith("data:")
+
+
+def _asks_for_usage(body: dict[str, Any]) -> bool:
+    options = body.get("stream_options")
+    return isinstance(options, dict) and options.get("include_usage") is True
+
+
+def _most_output(dialect: str, body: dict[str, Any]) -> int | None:
+    if dialect == "generate":
+        config = body.get("generationConfig")
+        told = [config.get("maxOutputTokens")] if isinstance(config, dict) else []
+    else:
+        told = [body.get(name) for name in _OUTPUT_LIMITS[dialect]]
+    return next((min(limit, LARGEST_OUTPUT) for limit in told if isinstance(limit, int) and limit > 0), None)

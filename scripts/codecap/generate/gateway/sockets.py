@@ -1,0 +1,33 @@
+"""Unix sockets that only their owner can reach. A path of one has 107 bytes at most, so their folders are short and private."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from codecap.errors import UserError
+
+LONGEST_PATH = 107  # bytes
+NAME = "model"
+
+
+@contextlib.contextmanager
+def private_path() -> Iterator[Path]:
+    """A path for a socket in a new folder that only its owner can enter; both are gone at the end.
+
+    Raises:
+        UserError: no folder is short enough.
+    """
+    for place in (tempfile.gettempdir(), "/tmp"):
+        folder = Path(tempfile.mkdtemp(prefix="codecap-", dir=place))
+        try:
+            path = folder / NAME
+            if len(bytes(path)) <= LONGEST_PATH:
+                yield path
+                return
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    raise UserError(f"{tempfile.gettempdir()}: is too long a path for a socket, and /tmp too; set TMPDIR to a shorter one")

@@ -1,0 +1,97 @@
+"""`codecap models check` against loopback servers: what it says is what the server saw."""
+
+import json
+
+import pytest
+import yaml
+from loopback import Loopback
+from typer.testing import CliRunner
+
+from codecap.cli import app
+
+KEY = "sk-test-0123456789-abcdefghijklmnop"
+PRICES = """
+models:
+  - models: ["m-*"]
+    source: a test
+    prices: [{from: 2020-01-01, input: 11, cache_read: 2, cache_write: 17, output: 53}]
+"""
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch):
+    """Runs the command over a configuration with these models; exit status and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_SUCH_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+
+    def run(models, *arguments):
+        told = {"models": models, "systems": list(models), "store": {"durable": str(tmp_path / "durable")}}
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(told | {"exchange": {"prices": str(tmp_path / "prices.yaml")}}))
+        result = CliRunner().invoke(app, ["models", "check", "--config", "mine.yaml", *arguments])
+        return result.exit_code, result.stdout if "--json" in arguments else result.stdout + result.stderr
+
+    return run
+
+
+def entry(server, api, **told):
+    endpoint = {"api": api, "model": "m-1", "base_url": server.base_url(api), "key_env": "LOOPBACK_KEY", "thinking": "high", **told}
+    return {"label": api, "harness": "direct", "endpoint": endpoint}
+
+
+def test_each_is_asked_once_with_its_pictures_and_effort_and_what_was_sent_is_shown(check, tmp_path):
+    with Loopback(answer=lambda _: "7", key=KEY) as server:
+        status, told = check({api: entry(server, api, images=7) for api in ("openai", "anthropic", "google")}, "--json")
+        bodies = server.bodies
+    assert status == 0
+    checked = json.loads(told)
+    assert [one["problems"] for one in checked] == [[], [], []]
+    assert bodies[0]["reasoning_effort"] == checked[0]["sent"]["body"]["reasoning_effort"] == "high"
+    assert bodies[1]["output_config"]["effort"] == checked[1]["sent"]["body"]["output_config"]["effort"] == "high"
+    assert checked[2]["sent"]["body"]["generationConfig"] == bodies[2]["generationConfig"]
+    assert bodies[2]["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "high"}
+    assert [json.dumps(body).count("base64,") for body in bodies[:1]] == [7]
+    assert "7 times" in json.dumps(checked[0]["sent"]["body"]) and "base64,iVBOR" not in told
+    assert checked[0]["sent"]["headers"] == ["Authorization"] and checked[1]["sent"]["headers"][-1] == "x-api-key"
+    assert all(one["cost_usd"] > 0 and one["answer"] == "7" for one in checked)
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "durable").rglob("*") if path.is_file())
+    assert KEY not in told and KEY.encode() not in kept
+
+
+def test_what_is_wrong_is_said_and_the_status_is_1(check):
+    with Loopback(answer=lambda _: "1", key=KEY) as server:
+        server.behave("404", "400", "well")
+        models = {
+            "unknown_model": entry(server, "openai", images=2),
+            "wrong_effort": entry(server, "openai", images=2, thinking="utmost", model="m-2"),
+            "no_key": entry(server, "openai", key_env="NO_SUCH_KEY"),
+            "wrong_setting": entry(server, "openai") | {"framerate": 2},
+            "fine": entry(server, "openai", images=60, model="m-3"),
+            "still": {"label": "still", "harness": "vtrace", "mode": "still"},
+        }
+        status, told = check(models)
+    assert status == 1
+    lines = {name: told[told.index(f"{name}: ") :].partition(f"\n{after}: " if after else "\0")[0]
+             for name, after in zip(models, [*list(models)[1:], ""], strict=True)}  # fmt: skip
+    assert "FAILED" in lines["unknown_model"] and "model_not_found" in lines["unknown_model"]
+    assert "invalid_request_error" in lines["wrong_effort"] and '"reasoning_effort": "utmost"' in lines["wrong_effort"]
+    assert "NO_SUCH_KEY is not set" in lines["no_key"]
+    assert "framerate" in lines["wrong_setting"]
+    assert lines["fine"].startswith("fine: ok") and "50 pictures tried; its entry says that it takes 60" in lines["fine"]
+    assert "asks no model" in lines["still"]
+    assert "2 of 6 ready" in told
+
+
+def test_a_second_check_asks_again(check):
+    with Loopback(answer=lambda _: "1", key=KEY) as server:
+        models = {"one": entry(server, "openai", images=1)}
+        check(models)
+        check(models)
+        assert server.account.calls == 2
+
+
+def test_an_unknown_name_names_those_there_are(check):
+    status, told = check({"one": {"label": "x", "harness": "reference"}}, "two")
+    assert status == 1 and "no entry called two; there are" in told and "one" in told

@@ -1,0 +1,134 @@
+"""What is kept back, and noted."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import WAYS, Client
+
+TURN = [{"role": "user", "content": "Hello"}]
+
+
+@pytest.mark.parametrize(
+    ("api", "method", "path", "body", "noted"),
+    [
+        ("openai", "GET", "/v1/models", None, "GET /v1/models"),
+        ("openai", "POST", "/v1/embeddings", {"model": "m-1"}, "POST /v1/embeddings"),
+        ("openai", "POST", "/v1/messages", {"model": "m-1"}, "POST /v1/messages"),
+        ("openai", "POST", "/v1/chat/completions/x", {"model": "m-1"}, "POST /v1/chat/completions/x"),
+        ("openai", "POST", "http://elsewhere.example/v1/files", {"model": "m-1"}, "POST /v1/files"),
+        ("openai", "DELETE", "/v1/responses", None, "DELETE /v1/responses"),
+        ("openai", "POST", "/v1/chat/completions", {"model": "m-9", "messages": TURN}, "model m-9"),
+        ("openai", "POST", "/v1/chat/completions", {"messages": TURN}, "model no name"),
+        ("openai", "POST", "/v1/chat/completions", [1], "POST /v1/chat/completions: no JSON"),
+        ("openai", "POST", "/v1/responses", {"model": "m-1", "tools": [{"type": "web_search"}]}, "tool web_search"),
+        ("openai", "POST", "/v1/responses", {"model": "m-1", "tools": [{"type": "mcp", "server_url": "x"}]}, "tool mcp"),
+        ("openai", "POST", "/v1/responses", {"model": "m-1", "background": True}, "field background"),
+        ("openai", "POST", "/v1/responses", {"model": "m-1", "service_tier": "priority"}, "field service_tier"),
+        (
+            "openai",
+            "POST",
+            "/v1/chat/completions",
+            {"model": "m-1", "messages": [{"content": [{"type": "image_url", "image_url": {"url": "https://a.example/x.png"}}]}]},
+            "media by address",
+        ),
+        (
+            "openai",
+            "POST",
+            "/v1/responses",
+            {"model": "m-1", "input": [{"content": [{"type": "input_image", "image_url": "http://a"}]}]},
+            "media by address",
+        ),
+        (
+            "anthropic",
+            "POST",
+            "/v1/messages",
+            {"model": "m-1", "tools": [{"type": "web_search_20250305", "name": "w"}]},
+            "tool web_search_20250305",
+        ),
+        ("anthropic", "POST", "/v1/messages", {"model": "m-1", "mcp_servers": [{"url": "x"}]}, "field mcp_servers"),
+        ("anthropic", "POST", "/api/event_logging/batch", {"events": []}, "POST /api/event_logging/batch"),
+        (
+            "anthropic",
+            "POST",
+            "/v1/messages",
+            {"model": "m-1", "messages": [{"content": [{"type": "image", "source": {"type": "url", "url": "https://a.example"}}]}]},
+            "media by address",
+        ),
+        ("google", "POST", "/v1beta/models/m-9:generateContent", {"contents": []}, "model m-9"),
+        (
+            "google",
+            "POST",
+            "/v1beta/models/m-1:generateContent",
+            {"contents": [], "tools": [{"googleSearch": {}}]},
+            "tool googleSearch",
+        ),
+        ("google", "GET", "/v1beta/models", None, "GET /v1beta/models"),
+        (
+            "google",
+            "POST",
+            "/v1beta/models/m-1:generateContent",
+            {"contents": [{"parts": [{"fileData": {"fileUri": "gs://a"}}]}]},
+            "media by address",
+        ),
+    ],
+)
+def test_it_is_refused_noted_and_not_passed_on(api, method, path, body, noted, upstream, gateway_of):
+    way = next(way for way in WAYS.values() if way.api == api)
+    with gateway_of(way) as gateway:
+        response = Client(gateway).http.request(method, path, json=body)
+    assert response.status_code in (400, 404)
+    assert response.json()["error"]["message"]
+    assert (gateway.tally.refused, gateway.tally.requests_refused) == ({noted: 1}, 1)
+    assert (upstream.requests, gateway.tally.calls) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("way", "more"),
+    [
+        ("responses", {"tools": [{"type": "function", "name": "shell"}, {"type": "custom", "name": "apply_patch"}]}),
+        ("messages", {"tools": [{"name": "Bash", "input_schema": {}}, {"type": "bash_20250124", "name": "bash"}]}),
+        ("generate", {"tools": [{"functionDeclarations": [{"name": "run"}]}]}),
+        ("chat", {"tools": [{"type": "function", "function": {"name": "run"}}], "service_tier": "auto"}),
+        (
+            "messages",
+            {
+                "messages": [
+                    {"role": "assistant", "content": [{"type": "tool_use", "input": {"type": "image", "source": {"url": "u"}}}]}
+                ]
+            },
+        ),
+    ],
+)
+def test_an_agents_own_tools_are_passed_on_as_they_are(way, more, upstream, gateway_of):
+    way = WAYS[way]
+    with gateway_of(way) as gateway:
+        assert Client(gateway).ask(way, **more).status_code == 200
+    sent = upstream.requests[0][2]
+    assert {name: sent[name] for name in more} == more
+    assert gateway.tally.refused == {}
+
+
+def test_names_of_what_is_refused_are_bounded(upstream, gateway_of):
+    way = WAYS["chat"]
+    with gateway_of(way) as gateway:
+        client = Client(gateway)
+        for number in range(130):
+            client.http.get(f"/{number}/" + "x" * 1000)
+    tally = gateway.tally
+    assert (len(tally.refused), tally.requests_refused, tally.refused["others"]) == (101, 130, 30)
+    assert max(map(len, tally.refused)) < 200
+
+
+def test_what_is_sent_is_what_was_checked(upstream, gateway_of):
+    """A field that occurs twice is read by some as the first and by others as the last."""
+    way = WAYS["chat"]
+    raw = b'{"model": "m-9", "messages": [], "model": "m-1"}'
+    with gateway_of(way) as gateway:
+        assert Client(gateway).http.post(way.path, content=raw).status_code == 200
+        assert Client(gateway).http.post(way.path, content=b'{"model": "m-1", "messages": [NaN]}').status_code == 400
+        assert Client(gateway).http.post(way.path, content=b"[" * 100_000).status_code == 400
+        deep = b'{"model": "m-1", "messages": ' + b"[" * 300 + b"]" * 300 + b"}"
+        assert Client(gateway).http.post(way.path, content=deep).status_code == 400
+        assert Client(gateway).http.post(way.path, content=b'{"model": "m-1", "messages": ["\\ud800"]}').status_code == 200
+    assert upstream.requests[0][2] == {"model": "m-1", "messages": []}

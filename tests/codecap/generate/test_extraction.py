@@ -1,0 +1,98 @@
+"""Pages as models give them: fenced, bare, several, cut off, refused."""
+
+import time
+
+import pytest
+
+from codecap.generate.extraction import blocks, page_in
+
+PAGE = "<!DOCTYPE html>\n<html><head><script>window.seek = s => {}</script></head><body></body></html>"
+OTHER = PAGE.replace("s => {}", "s => { draw(s) }")
+INNER = (
+    "<!doctype html>\n<html><body><iframe srcdoc='<html><p>in</p></html>'></iframe>\n"
+    "<script>const p = `<html></html>`;</script></body></html>"
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        PAGE,
+        f"```html\n{PAGE}\n```",
+        f"```\n{PAGE}\n```",
+        f"~~~~ HTML\n{PAGE}\n~~~~",
+        f"   ```html\n{PAGE}\n   ```",
+        f"Here is the page:\n\n```html\n{PAGE}\n```\n\nIt follows the video's time.",
+        f"Here it is: {PAGE} I hope it helps.",
+        f"<think>First `<html>`, then ```html\n<html></html>\n```</think>\n```html\n{PAGE}\n```",
+        f"```html\n{PAGE}\n",  # the fence alone was not closed
+        f"```js\nconst a = 1;\n```\n```html\n{PAGE}\n```\n```css\np {{}}\n```",
+        f"\ufeff{PAGE}\n\n",
+        f"```html\r\n{PAGE}\r\n```".replace("\n", "\r\n").replace("\r\r", "\r"),
+        f"First a draft:\n```html\n{OTHER}\n```\nWith the colours mended:\n```html\n{PAGE}\n```",
+        f"{OTHER}\n\nBetter:\n\n{PAGE}",
+        f"```html\n{PAGE}\n```\nThe next version would begin so:\n```html\n<!doctype html><html><body>\n```",
+        f"````markdown\n```\n````\n```html\n{PAGE}\n```",
+    ],
+)
+def test_the_last_complete_page_is_found(answer):
+    found = page_in(answer)
+    assert found.page is not None and found.page.split() == PAGE.split() and found.page.endswith("</html>\n")
+
+
+def test_a_page_that_is_cut_off_after_its_end_is_complete():
+    assert page_in(f"```html\n{PAGE}\n```\nA few words on the ea", cut_off=True).page == PAGE + "\n"
+
+
+@pytest.mark.parametrize("around", ["{}", "```html\n{}\n```", "So: {} Done."])
+def test_a_page_that_holds_pages_is_one(around):
+    assert page_in(around.format(INNER)).page == INNER + "\n"
+
+
+def test_three_backticks_in_a_script_do_not_cut_the_page():
+    page = "<!doctype html>\n<html><script>\nconst help = `\n```\nnot a fence of ours\n```\n`;\n</script></html>"
+    assert page_in(f"```html\n{page}\n```").page == page + "\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cut_off", "reason"),
+    [
+        ("", False, "the answer is empty"),
+        ("  \n", False, "the answer is empty"),
+        ("<think>hm", False, "the answer is empty"),
+        ("I cannot see a video.", False, "no page in the answer: I cannot see a video."),
+        ("```js\nwindow.seek = 1\n```", False, "no page in the answer: ```js window.seek = 1 ```"),
+        (PAGE.removesuffix("</html>"), False, "the page is not closed by </html>"),
+        (f"```html\n{PAGE[:60]}", True, "cut off at the limit of output tokens, within the page"),
+        ("Let me think about", True, "cut off at the limit of output tokens, before the page"),
+        ("", True, "cut off at the limit of output tokens, before anything but thinking"),
+        ("<think>first", True, "cut off at the limit of output tokens, before anything but thinking"),
+        ("<div>a fragment</div></html>", False, "no page in the answer: <div>a fragment</div></html>"),
+        ("x" * 400, False, "no page in the answer: " + "x" * 159 + "…"),
+    ],
+)
+def test_why_there_is_none(answer, cut_off, reason):
+    found = page_in(answer, cut_off)
+    assert (found.page, found.reason) == (None, reason)
+
+
+def test_fences_are_those_of_markdown():
+    assert blocks("a\n```\nb\n````\nc") == ["b"]
+    assert blocks("~~~\n```\n~~~") == ["```"]
+    assert blocks("``` a`b\nc") == []
+    assert blocks("```x\nopen") == ["open"]
+
+
+@pytest.mark.parametrize(
+    "oddity", ["<![anything[ x ]]>", "<!-- <html> -->", "<![CDATA[</html>]]>", "<a b='</html>'>", "<? x ?>", "\x00"]
+)
+def test_odd_markup_within_a_page_is_a_page(oddity):
+    page = f"<!doctype html>\n<html><body>{oddity}<script>1</script></body></html>"
+    assert page_in(f"So: {page} Done.").page == page + "\n"
+
+
+@pytest.mark.parametrize("part", ["<html>", "<!doctype html>\n", "```\n", "<!--", "<script>", "<a b='", "</", "<![x["])
+def test_a_hostile_answer_takes_seconds_at_most(part):
+    began = time.process_time()
+    assert page_in("<html>" + part * (60_000 // len(part))).page is None
+    assert time.process_time() - began < 5
