@@ -13,7 +13,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, wait
+from typing import Any
 
 STATUS = 75  # EX_TEMPFAIL of sysexits.h: not now, try again
 TERM_GRACE_S = 20.0  # SLURM kills 30 s after its SIGTERM
@@ -82,6 +84,20 @@ def sleep(seconds: float) -> None:
     """Wait; raises `Stopped` as soon as the process should stop."""
     if _asked.wait(max(seconds, 0.0)):
         raise Stopped(_why)
+
+
+def wind_up(pool: Executor, begun: Sequence[Future[Any]], break_off: Callable[[], None]) -> None:
+    """After an error, or an end from outside: what has not begun in a pool does not begin, what runs is broken off.
+
+    Where the process stops cleanly, what runs may come to its end first: it has until `Stopped` comes.
+    """
+    pool.shutdown(wait=False, cancel_futures=True)
+    try:
+        if reason() is not None and not reached_others():
+            wait(begun)
+    finally:
+        if not all(item.done() for item in begun):
+            break_off()
 
 
 def forget() -> None:

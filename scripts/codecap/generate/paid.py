@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,21 +53,7 @@ def caption_shard(
                 for row in rows:
                     yield row.result()
             finally:
-                _end(pool, rows, workers)
-
-
-def _end(pool: ThreadPoolExecutor, rows: Sequence[Future[Caption]], workers: _Workers) -> None:
-    """After an error, or an end from outside: what has not begun does not begin, what runs is ended and not stored.
-
-    Where the job stops cleanly, what runs may come to its end first: it has until `stopping.Stopped` comes.
-    """
-    pool.shutdown(wait=False, cancel_futures=True)
-    try:
-        if stopping.reason() is not None and not stopping.reached_others():
-            wait(rows)
-    finally:
-        if not all(row.done() for row in rows):
-            workers.end()
+                stopping.wind_up(pool, rows, workers.end)
 
 
 class _Workers:

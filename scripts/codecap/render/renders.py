@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -46,21 +46,7 @@ def render_shard(
             for row in rows:
                 yield row.result()
         finally:
-            _end(pool, rows)
-
-
-def _end(pool: ThreadPoolExecutor, rows: Sequence[Future[Render]]) -> None:
-    """After an error, or an end from outside: what has not begun does not begin, what runs is ended and not stored.
-
-    Where the job stops cleanly, what runs may come to its end first: it has until `stopping.Stopped` comes.
-    """
-    pool.shutdown(wait=False, cancel_futures=True)
-    try:
-        if stopping.reason() is not None and not stopping.reached_others():
-            wait(rows)
-    finally:
-        if not all(row.done() for row in rows):
-            end_all_cages()
+            stopping.wind_up(pool, rows, end_all_cages)
 
 
 def _one(caption: Caption, clips: Mapping[str, Clip], store: ItemStore, settings: Mapping[str, Any]) -> Render:
