@@ -7,7 +7,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= $(shell nproc)
-WORKERS ?= 2
+WORKERS ?= 3
 SLURM_TESTS ?= slurm
 INSTALLED := .venv/installed
 

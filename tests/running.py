@@ -25,7 +25,7 @@ MINE = "mine.yaml"  # a configuration of the test's in the working folder
 PARTS = ("Snakefile", "rules", "scripts", "profiles", "slurm", "config", "envs", "resources")  # of the project, to run a copy
 DEMO_RESULTS = "CODECAP_TEST_DEMO"  # names a folder, in which a run of the demo leaves what a later one is compared with:
 COMPARED = ("6_score", "7_compare/tables")
-UNSHARED = "caption_wall_s"  # seconds, which no two runs share
+UNSHARED = ("caption_wall_s", "minutes")  # how columns begin that tell how long it took, which no two runs share
 
 
 @dataclass
@@ -108,7 +108,11 @@ def planned(told: str) -> set[tuple[str, str | None]]:
 
 def read_tables(folder: Path) -> dict[str, list[dict[str, str]]]:
     read = {path.name: list(csv.DictReader(path.read_text().splitlines())) for path in sorted(folder.glob("*.csv"))}
-    return {name: [{key: cell for key, cell in row.items() if key != UNSHARED} for row in rows] for name, rows in read.items()}
+    return {name: [_shared(row) for row in rows] for name, rows in read.items()}
+
+
+def _shared(row: dict[str, str]) -> dict[str, str]:
+    return {key: cell for key, cell in row.items() if not key.startswith(UNSHARED)}
 
 
 def read_scores(folder: Path) -> dict[tuple, float | None]:

@@ -110,14 +110,14 @@ def require(config: Mapping[str, Any], plan: Plan) -> None:
         raise PlanError(f"{config['clips']}: no clips to work on" + "".join(f"\n  {problem}" for problem in plan.problems))
     if not plan.systems:
         raise PlanError("models: no system to work with" + "".join(f"\n  {problem}" for problem in plan.problems))
-    _hosted_must_be_right(config, plan)
-    _keys_must_be_there(plan)
     try:
         choice.check(config)
         _must_be_there("annotate.proposers", config["proposer"], "proposer")
         _must_be_there("render.engines", config["render"]["engine"], "render.engine")
     except registry.Unavailable as error:
         raise PlanError(str(error)) from error
+    _systems_must_be_right(config, plan)
+    _keys_must_be_there(plan)
 
 
 def run_jobs_with(library: Path) -> None:
@@ -218,30 +218,40 @@ def _clips(config: Mapping[str, Any], problems: list[str]) -> list[Clip]:
 
 
 def _systems(config: Mapping[str, Any], problems: list[str]) -> dict[str, dict[str, Any]]:
-    known = registry.available("generate.harnesses")
+    """The systems that take part.
+
+    Raises:
+        PlanError: one that `systems` names cannot; of `all`, such a one is left out and told in `problems`.
+    """
+    known, wrong = registry.available(entries.FAMILY), []
     systems = configuration.systems(config)
     for name in [name for name, entry in systems.items() if entry["harness"] not in known]:
         harness = systems.pop(name)["harness"]
-        problems.append(f"models.{name}.harness: no harness called {harness!r}; this version has: {', '.join(known)}")
+        wrong.append(f"models.{name}.harness: no harness called {harness!r}; this version has: {', '.join(known)}")
     for name, problem in entries.without_source(systems):
         del systems[name]
-        problems.append(problem)
+        wrong.append(problem)
+    if wrong and config["systems"] != "all":
+        raise PlanError("systems names what cannot take part:\n  " + "\n  ".join(wrong))
+    problems.extend(wrong)
     return systems
 
 
-def _hosted_must_be_right(config: Mapping[str, Any], plan: Plan) -> None:
-    """The settings of entries that ask hosted models, before any is asked."""
-    if not any(entries.asks_its_endpoint(entry) for entry in plan.captioners.values()):
-        return
-    from codecap.generate import serve  # only where there are some, since planning is to be quick
+def _systems_must_be_right(config: Mapping[str, Any], plan: Plan) -> None:
+    """The settings of all that make captions, before any of them is paid for.
+
+    Their modules need little that the metrics' have not imported before; networks and programs are opened by whoever uses them.
+    """
+    from codecap.generate import serve  # here, since most who import this module plan nothing
 
     wrong = []
     for name, entry in plan.captioners.items():
-        if entries.asks_its_endpoint(entry):
-            try:
-                registry.make(entries.FAMILY, entry["harness"], serve.described(entries.settings_of(config, entry)))
-            except (registry.Unavailable, ValueError) as error:
-                wrong.append(f"models.{name}: {error}")
+        try:
+            settings = entries.settings_of(config, entry)
+            settings = serve.described(settings) if entries.asks_its_endpoint(entry) else settings
+            registry.make(entries.FAMILY, entry["harness"], settings)
+        except (UserError, ValueError) as error:
+            wrong.append(f"models.{name}: {error}")
     if wrong:
         raise PlanError("\n  ".join(wrong))
 

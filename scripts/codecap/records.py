@@ -9,13 +9,26 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from codecap.errors import UserError, check_replaceable
 
 Box = tuple[float, float, float, float]  # xyxy in canonical pixels, x1 and y1 exclusive
 Interval = tuple[float, float]  # start_s, end_s; the end is exclusive
 ClipId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
+
+
+def writable(text: object) -> object:
+    """A text that UTF-8 can hold: half of a character, which JSON and JavaScript allow, and bytes of a file's name that are no
+    text are replaced.
+
+    >>> writable("half " + chr(0xD83D))
+    'half ?'
+    """
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
+
+
+Words = Annotated[str, BeforeValidator(writable)]  # what models, pages, programs and file names say: anything
 
 CATEGORIES = {
     "A": "Desktop and application interfaces",
@@ -177,7 +190,7 @@ class Caption(Row):
     clip_id: ClipId
     key: str  # store key: digest of all that determines it
     outcome: Outcome
-    detail: str = ""
+    detail: Words = ""
     kind: Literal["code", "text", "video"] = "code"
     html: Path | None = None
     text: Path | None = None
@@ -196,7 +209,7 @@ class Certificate(Row):
     """What a renderer vouches for about one render."""
 
     outcome: Outcome
-    detail: str = ""
+    detail: Words = ""
     frames: int = 0
     width_px: int = 0
     height_px: int = 0
@@ -205,9 +218,9 @@ class Certificate(Row):
     seek_repeatable: bool | None = None
     unique_frame_ratio: float | None = None
     blank_frames: int = 0  # frames of one colour
-    console_errors: list[str] = []
-    requests_blocked: list[str] = []
-    purity: list[str] = []  # each finding with its place
+    console_errors: list[Words] = []
+    requests_blocked: list[Words] = []
+    purity: list[Words] = []  # each finding with its place
     engine: str = ""
     flags: list[str] = []
 
@@ -217,7 +230,7 @@ class Render(Row):
     clip_id: ClipId
     key: str
     outcome: Outcome
-    detail: str = ""
+    detail: Words = ""
     mp4: Path | None = None
     certificate: Certificate | None = None
     salvaged: bool = False
@@ -241,7 +254,7 @@ class ObjectPrompt(Row):
     status: Literal["found", "absent", "ambiguous"]
     visible_s: list[Interval] = []
     frames: list[PromptFrame] = []
-    detail: str = ""
+    detail: Words = ""
 
 
 class ObjectTrack(Row):
@@ -250,7 +263,7 @@ class ObjectTrack(Row):
     name: str
     status: Literal["found", "absent", "ambiguous"]
     boxes_xyxy: list[Box | None]
-    detail: str = ""
+    detail: Words = ""
 
 
 class ObjectPrompts(Row):
@@ -297,7 +310,7 @@ class Score(Row):
     value: float | None
     status: str  # an Outcome, or "unscored"
     retry: bool = False  # unscored this time (a service was down): tried again at the next run
-    detail: str = ""
+    detail: Words = ""
     protocol: str = ""
     proxy: bool = False
 

@@ -48,7 +48,8 @@ class Mark:
         this_try: number of the try, as planned; it is in the rule's params.
         state: of the job. One that says "running" and is no more was killed, or its node died. "stopped": it ended between two
             items, or was ended, and goes on at its next try. "failed": an error ended it.
-        for_good: it failed by an error that another attempt of this run cannot cure: bad input, a programming error.
+        for_good: it failed by what another attempt of this run cannot cure: bad input, a programming error, no memory with all that
+            the site allows.
         unfinished: some rows failed by our fault; a later run tries them again.
         total, done: its items, and how many have their row.
         started, told, ended: Unix seconds; `told` is when this was written, `ended` is 0 for a job that runs.

@@ -4,7 +4,18 @@ import pytest
 from pydantic import ValidationError
 
 from codecap.clips_table import read_clips, write_clips
-from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, Outcome, RecordError, Score, read_rows, write_rows
+from codecap.records import (
+    AnnotatedObject,
+    Annotation,
+    Caption,
+    Clip,
+    FocalPoint,
+    Outcome,
+    RecordError,
+    Score,
+    read_rows,
+    write_rows,
+)
 
 
 def clip(clip_id="A_001", **told):
@@ -138,3 +149,9 @@ def test_a_row_with_too_many_cells_is_left_out_and_named(tmp_path):
     problems = []
     assert [row.clip_id for row in read_clips(table, problems=problems)] == ["A_002"]
     assert "clips.tsv:2: has more cells" in problems[0]
+
+
+def test_what_no_file_can_hold_is_replaced_in_what_others_say(tmp_path):
+    told = Caption(system="s", clip_id="A_001", key="k", outcome=Outcome.NO_COMPLETE_HTML, detail="half \ud83d, \udcff.html, é")
+    write_rows(tmp_path / "rows.jsonl", Caption, [told])
+    assert [row.detail for row in read_rows(tmp_path / "rows.jsonl", Caption)] == ["half ?, ?.html, é"]

@@ -183,12 +183,16 @@ def test_a_video_of_captions_that_nobody_makes_is_left_out(workflow):
     workflow.configure(models={"filmed": entry})
     told = workflow.finish("--dry-run")
     assert "left out: models.filmed.captions_of: must name a system of texts that takes part, not 'still'" in told
+    workflow.configure(models={"filmed": entry}, systems=["still", "filmed"])
+    status, told = workflow.run("--dry-run")
+    assert status != 0 and "models.filmed.captions_of: must name a system of texts" in told and "left out" not in told
 
 
 def test_texts_are_made_and_not_rendered_and_videos_of_them_come_after(workflow):
     endpoint = {"api": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", "key_env": None}
     words = {"label": "Words", "harness": "describe", "endpoint": endpoint}
-    filmed = {"label": "Filmed", "harness": "caption_to_video", "captions_of": "words", "video": "http_jobs"}
+    jobs = {"http_jobs": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}
+    filmed = {"label": "Filmed", "harness": "caption_to_video", "captions_of": "words", "video": "http_jobs", "videos": jobs}
     workflow.configure(systems=["still", "words", "filmed"], models={"words": words, "filmed": filmed})
     told = workflow.finish("--dry-run")
     rules = {name: {rule for rule, system in planned(told) if system == name} for name in ("words", "filmed")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codecap.cluster import fates
+from codecap.cluster import fates, refusals
 from codecap.cluster.fates import Cause, Fate
 from codecap.shards import Journals, Mark, in_general
 
@@ -18,11 +19,13 @@ _TRIES = re.compile(  # in Snakemake's log, in the order in which they were made
     r"Job (?P<taken>\d+) has been submitted with SLURM jobid (?P<job>\d+) \(log: "
     r"|(?:exit status (?P<status>\d+)|<Signals\.\w+: (?P<signal>\d+)>)\.\n(?:\[[^\n]*\n)?Error in rule \w+:\n"
     r"(?:    [^\n]*\n)*?    jobid: (?P<ended>\d+)"
-    r"|SLURM sbatch failed\. The error message was '(?P<words>.*?)'\.\s+sbatch call:.*?\n    jobid: (?P<refused>\d+)",
+    rf"|    message: {refusals.BEGINS}(?P<words>.*?)"
+    r"(?:'\.\s+sbatch call:.*?|For further error details[^\n]*)\n    jobid: (?P<refused>\d+)",
     re.DOTALL,
 )
 _STATUS = re.compile(r"exit status (\d+)|<Signals\.\w+: (\d+)>")
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
+_SEE_LOG = "see the log"
 _SHOWN = 6  # names on one line
 _MOST_CAUSES = 12  # paragraphs
 
@@ -35,15 +38,17 @@ class Failed:
         shard: rule and wildcards, "render_captions/vtrace/03".
         number: Snakemake's number of it in this run.
         log: its own log file.
+        cancelled: it was under way in SLURM when the run was stopped.
     """
 
     shard: str
     number: int
     log: str = ""
+    cancelled: bool = False
 
     @classmethod
-    def of(cls, rule: str, wildcards: Iterable[str], number: int, log: str) -> Failed:
-        return cls("/".join([rule, *wildcards]), number, str(log))
+    def of(cls, rule: str, wildcards: Iterable[str], number: int, log: str, cancelled: bool = False) -> Failed:
+        return cls("/".join([rule, *wildcards]), number, str(log), cancelled)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ class Run:
         log: Snakemake's own log of it: it names SLURM's jobs.
         clips: ids of the clips of each bucket.
         systems: to find them among wildcards.
-        not_begun: jobs that need those which failed, and so did not run.
+        not_begun: jobs that need those which failed, or were to come after those which were cancelled, and so did not run.
+        stopped: somebody ended it (Ctrl-C, or SLURM its main process), and SLURM's jobs were cancelled.
     """
 
     name: str
@@ -63,6 +69,7 @@ class Run:
     clips: Mapping[str, Sequence[str]]
     systems: Collection[str] = ()
     not_begun: int = 0
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class _Tries:
     signal: int = 0
 
 
-_NO_TRY = _Tries()
+_NO_TRY, _NO_MARK = _Tries(), Mark("")
 
 
 def told(
@@ -113,17 +120,21 @@ def told(
 ) -> str:
     """One block of text; "" when every shard of this run is finished and no row failed by our fault.
 
+    Where a shard's own job could not say why it is not finished, its journal says so from now on.
+
     Args:
         failed: the jobs that did not come through.
         fates_of: why SLURM's jobs are no more.
     """
-    marks = {shard: mark for shard, mark in journals.every().items() if mark.run == run.name}
+    marks = {shard: mark for shard, mark in journals.every().items() if mark.run == run.name and not refusals.is_kept(mark)}
+    failed = [job for job in failed if not job.cancelled or marks.get(job.shard, _NO_MARK).state != "finished"]
     names = {job.shard for job in failed}
     with_failures = [mark for shard, mark in marks.items() if mark.unfinished and shard not in names]
-    unfinished = [*_of_failed(run, failed, marks, fates_of), *_of_rows(run, with_failures)]
-    if not unfinished:
+    unfinished = [*_of_failed(run, failed, marks, fates_of, journals), *_of_rows(run, with_failures)]
+    if not unfinished and not run.stopped:
         return ""
-    lines = [f"{_count(len(failed) + len(with_failures), 'shard')} did not finish; what they have done is kept:"]
+    cancelled = sum(job.cancelled for job in failed)
+    lines = [_head(run, cancelled, len(failed) - cancelled + len(with_failures))]
     groups: dict[tuple[str, str, str, bool], list[_Unfinished]] = {}
     for shard in unfinished:
         groups.setdefault(shard.group, []).append(shard)
@@ -134,18 +145,47 @@ def told(
         names = {shard.shard for shards in more for shard in shards}
         lines.append(f"  and {_count(len(names), 'shard')} for {_count(len(more), 'other cause')}: see their logs")
     if run.not_begun:
-        lines.append(f"  {_count(run.not_begun, 'job')} that need them did not run.")
+        lines.append(f"  {_count(run.not_begun, 'job')} {'that need them ' if failed and not run.stopped else ''}did not run.")
     return "\n".join([*lines, "  Run the same command again to go on: nothing that is finished is done again."])
 
 
+def _head(run: Run, cancelled: int, others: int) -> str:
+    if not run.stopped:
+        return f"{_count(others, 'shard')} did not finish; what they have done is kept:"
+    told = f"stopped; {_count(cancelled, 'job')} cancelled"
+    told += f", and {_count(others, 'shard')} did not finish" if others else ""
+    return told + ("; what they have done is kept:" if cancelled or others else "; what was done is kept.")
+
+
 def _of_failed(
-    run: Run, failed: Sequence[Failed], marks: Mapping[str, Mark], fates_of: Callable[[Iterable[str]], Mapping[str, Fate]]
+    run: Run,
+    failed: Sequence[Failed],
+    marks: Mapping[str, Mark],
+    fates_of: Callable[[Iterable[str]], Mapping[str, Fate]],
+    journals: Journals,
 ) -> Iterator[_Unfinished]:
     tries = _tries(run.log)
     jobs = {job.shard: tries.get(job.number, _NO_TRY).job or _slurm_job(marks.get(job.shard)) for job in failed}
-    found = fates_of([job for job in jobs.values() if job])
+    found = fates_of([jobs[job.shard] for job in failed if jobs[job.shard] and not job.cancelled])
     for job in failed:
-        yield _unfinished(run, job, marks.get(job.shard), found.get(jobs[job.shard]), tries.get(job.number, _NO_TRY))
+        mark, fate = marks.get(job.shard), found.get(jobs[job.shard])
+        if job.cancelled:
+            done = 0 if mark is None else mark.done
+            yield _Unfinished(job.shard, "cancelled, as the run was stopped", "", any_rule=True, done=done)
+            continue
+        unfinished = _unfinished(run, job, mark, fate, tries.get(job.number, _NO_TRY))
+        if mark is None and unfinished.why.startswith(refusals.SAID):
+            refusals.keep(journals, run.name, job.shard, tries[job.number].refused)
+        elif mark is not None and mark.state == "running":
+            _keep(journals, mark, unfinished)
+        yield unfinished
+
+
+def _keep(journals: Journals, mark: Mark, unfinished: _Unfinished) -> None:
+    """Have the journal of a job that was killed say why. Its state stays: the next plan sees by it what to ask SLURM about."""
+    why = unfinished.why + (f" on {unfinished.node}" if unfinished.node else "")
+    with contextlib.suppress(OSError):  # a full disk: the words on the terminal are enough
+        journals.write(mark.shard, replace(mark, detail=why))
 
 
 def _of_rows(run: Run, marks: Sequence[Mark]) -> Iterator[_Unfinished]:
@@ -167,9 +207,8 @@ def _tries(run_log: Path | None) -> dict[int, _Tries]:
             number = int(told["ended"])
             found[number] = replace(found.get(number, _NO_TRY), signal=_signal(told["status"], told["signal"]))
         else:
-            parts = [part.strip() for part in told["words"].split("sbatch: error:") if part.strip()]
             before = found.get(int(told["refused"]), _NO_TRY)
-            found[int(told["refused"])] = _Tries(before.job, "; ".join(parts))
+            found[int(told["refused"])] = _Tries(before.job, refusals.plain(told["words"]))
     return found
 
 
@@ -186,10 +225,11 @@ def _unfinished(run: Run, job: Failed, mark: Mark | None, fate: Fate | None, tri
     """What is known of one failed job."""
     why, cure, node = _why(mark, fate, tries)
     if tries.refused and (mark is not None or fate is not None):
-        why = f"{why}; then SLURM took no job: {tries.refused}"
+        why = f"{why}; then {refusals.SAID}{tries.refused}"
         cure = "run again: nodes that failed are left out until then; `codecap slurm check` says whether a setting does not fit"
-    logs = tuple(_short(log) for log in (mark.log if mark and mark.log else job.log, (fate and fate.log) or "") if log)
-    any_rule = mark is not None and why == mark.cause != ""
+    logs = [mark.log if mark and mark.log else job.log, (fate and fate.log) or ""]
+    logs = tuple(_short(log) for log in (logs if mark else reversed(logs)) if log)  # SLURM's first, where the work never began
+    any_rule = (mark is not None and why == mark.cause != "") or why.startswith(refusals.SAID)
     why = in_general(why, _names(run, job.shard))
     return _Unfinished(job.shard, why, cure, node, any_rule, 0 if mark is None else mark.done, logs=logs)
 
@@ -215,11 +255,11 @@ def _why(mark: Mark | None, fate: Fate | None, tries: _Tries) -> tuple[str, str,
         return words + (f"; {mark.detail}" if mark is not None and mark.state == "stopped" else ""), fate.cure, node
     if mark is None:
         if tries.refused:
-            return f"SLURM took no job: {tries.refused}", "`codecap slurm check` says which settings do not fit", ""
-        return "its job ended before its work began", "see the log", ""
+            return f"{refusals.SAID}{tries.refused}", refusals.CURE, ""
+        return "its job ended before its work began", _SEE_LOG, ""
     by_slurm = bool(mark.slurm_job)
     if mark.state == "failed":
-        return mark.cause or mark.detail or "an error ended it", "see the log" if mark.trace or not mark.detail else "", mark.host
+        return mark.cause or mark.detail or "an error ended it", _SEE_LOG if mark.trace or not mark.detail else "", mark.host
     if mark.state == "stopped":
         cure = "nothing; more --retries, or a higher cluster.longest_min, finish it in one run" if by_slurm else ""
         return mark.detail, cure, mark.host
@@ -228,9 +268,9 @@ def _why(mark: Mark | None, fate: Fate | None, tries: _Tries) -> tuple[str, str,
         return "it finished, but its output is not there", cure, ""
     ended_by = tries.signal or _signal_in(fate)
     if ended_by in _CRASHES:
-        return f"crashed (signal {ended_by})", "see the log", mark.host
+        return f"crashed (signal {ended_by})", _SEE_LOG, mark.host
     memory = "raise cluster.memory_factor" if by_slurm else "use fewer --cores"
-    return "killed: its process is no more, and nothing says why", f"see the log; if it was memory, {memory}", mark.host
+    return "killed: its process is no more, and nothing says why", f"{_SEE_LOG}; if it was memory, {memory}", mark.host
 
 
 def _signal_in(fate: Fate | None) -> int:
@@ -257,15 +297,19 @@ def _of_group(run: Run, shards: Sequence[_Unfinished]) -> Iterator[str]:
         total = sum(_most(run, shards, lambda shard: len(_clips(run, shard))))
         left = sum(_most(run, shards, lambda shard: max(len(_clips(run, shard)) - shard.done, 0)))
         yield f"    clips   {left} left" + (f" of these {total}: " if left < total else ": ") + _listed(clips)
-    logs = [log for shard in shards for log in shard.logs]
+    logs = [log for shard in shards for log in shard.logs if _has_words(Path(log))]
     if logs:
         yield f"    logs    {_listed(logs, shown=2)}"
-    if shards[0].cure:
-        yield f"    to do   {shards[0].cure}"
+    if cure := shards[0].cure:
+        yield f"    to do   {cure if logs else cure.replace(_SEE_LOG, 'run again; no log says more')}"
 
 
 def _clips(run: Run, shard: _Unfinished) -> Sequence[str]:
     return run.clips.get(shard.shard.rpartition("/")[2], ())
+
+
+def _has_words(log: Path) -> bool:
+    return log.is_file() and log.stat().st_size > 0
 
 
 def _most(run: Run, shards: Sequence[_Unfinished], count: Callable[[_Unfinished], int]) -> Iterable[int]:

@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from codecap.cluster.settings import KINDS, Cluster, Kind
+from codecap.cluster import partitions
+from codecap.cluster.findings import Asked, Finding, Verdict
+from codecap.cluster.requests import STEP_MB
+from codecap.cluster.settings import KINDS, Cluster, Kind, key_of
 from codecap.cluster.site import Gres, Partition, Site
 
 _FIRST_LOOK = "slurm-init-seconds-before-status-checks"
 STOP_WITHIN_S = 20  # a job that is cancelled stops within this time
-
-
-class Verdict(StrEnum):
-    """What is said of one setting."""
-
-    OK = "ok"
-    WRONG = "does not fit"
-    UNSET = "not set"  # and may stay so
-    NOTE = "note"  # about the cluster; no setting of ours
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One setting.
-
-    Attributes:
-        setting: its key in section `cluster`, an option of the profile, or a setting of SLURM's.
-        told: why, in words.
-        fits: what would fit, where that can be decided.
-        decided: whether `fits` is to be written into config/cluster.yaml.
-    """
-
-    setting: str
-    value: Any
-    verdict: Verdict
-    told: str
-    fits: Any = None
-    decided: bool = False
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The largest jobs of a run on one kind of node: most memory, most minutes, most threads, each of some rule."""
-
-    memory_mb: int
-    minutes: int
-    threads: int = 1
-    rule: str = "the largest job"
 
 
 def examine(site: Site, cluster: Cluster, asked: Mapping[Kind, Asked], profile: Mapping[str, Any]) -> list[Finding]:
@@ -60,9 +24,9 @@ def examine(site: Site, cluster: Cluster, asked: Mapping[Kind, Asked], profile: 
         asked: what the configured run's largest jobs ask for on each kind of node that it needs, and no others.
         profile: options of the Snakemake profile.
     """
-    chosen = {kind: _choice(site, cluster, kind, asked.get(kind)) for kind in KINDS}
-    findings = [finding for kind in KINDS for finding in _partition(site, cluster, kind, asked.get(kind), chosen[kind])]
-    taken = {kind: _taken(site, cluster, kind, chosen[kind]) for kind in KINDS}
+    judged = {kind: partitions.Judged(site, cluster, kind, asked.get(kind)) for kind in KINDS}
+    findings = [finding for kind in KINDS for finding in judged[kind].findings()]
+    taken = {kind: judged[kind].taken for kind in KINDS}
     for prefix in ("", "gpu_"):
         findings += _account(site, cluster, prefix)
     for prefix, kind in (("", "cpu"), ("gpu_", "gpu")):
@@ -70,103 +34,11 @@ def examine(site: Site, cluster: Cluster, asked: Mapping[Kind, Asked], profile: 
         findings += _constraint(cluster, prefix, taken[kind])
     findings += _gres(cluster, taken["gpu"], "gpu" in asked)
     findings += [finding for kind in KINDS for finding in _minutes(site, cluster, kind, asked.get(kind), taken[kind])]
-    findings += _memory(cluster, asked, taken)
+    findings += _memory_factor(cluster, asked, judged)
+    plainly = {kind: judged[kind].asked for kind in asked}
+    findings += _memory(cluster, plainly, taken)
     findings += _stop(cluster)
     return [*findings, *_profile(site, cluster, profile), *_cluster(site, taken, profile)]
-
-
-def _key(kind: Kind, name: str) -> str:
-    return name if kind == "cpu" else f"{kind}_{name}"
-
-
-def _named(cluster: Cluster, kind: Kind) -> str | None:
-    """The first of the partitions that jobs are sent to; SLURM takes the one that starts them first."""
-    named = cluster.nodes(kind).partition
-    return named.partition(",")[0] if named else None
-
-
-def _taken(site: Site, cluster: Cluster, kind: Kind, best: Partition | None) -> Partition | None:
-    """The partition that other settings are judged by: the named one, else the one that fits best, else one of the right kind."""
-    named = site.partitions.get(_named(cluster, kind) or "")
-    if kind == "gpu":
-        alike = [partition for partition in (named, best, *site.partitions.values()) if partition and partition.has_gpus]
-        return next(iter(alike), None)
-    return named or best or site.default_partition
-
-
-def _choice(site: Site, cluster: Cluster, kind: Kind, asked: Asked | None) -> Partition | None:
-    """The partition that fits best, if one does: the default one where it fits, else the longest, else the largest."""
-    account, qos = cluster.nodes(kind).account, cluster.nodes(kind).qos
-    fitting = [
-        partition
-        for partition in site.partitions.values()
-        if partition.usable and not _lacks(site, partition, account, kind, asked) and (kind == "gpu" or not partition.has_gpus)
-    ]
-    if not fitting and kind != "gpu":
-        fitting = [item for item in site.partitions.values() if item.usable and not _lacks(site, item, account, kind, asked)]
-
-    def worth(partition: Partition) -> tuple[bool, float, int]:
-        limit = site.longest_min(partition, account, qos)
-        return partition.is_default, float("inf") if limit is None else limit, sum(group.nodes for group in partition.usable)
-
-    return max(fitting, key=worth, default=None)
-
-
-def _lacks(site: Site, partition: Partition, account: str | None, kind: Kind, asked: Asked | None) -> str | None:
-    """Why a partition cannot take jobs of a kind; None when it can."""
-    if (refusal := site.refusal(partition, account)) is not None:
-        return refusal
-    if not partition.nodes:
-        return "has no nodes"
-    if kind == "gpu" and not partition.has_gpus:
-        return "has no nodes with GPUs"
-    if asked is not None and asked.memory_mb > partition.largest_mb:
-        return f"has nodes of {partition.largest_mb} MB at most, and {asked.rule} asks for {asked.memory_mb} MB"
-    if asked is not None and asked.threads > partition.most_cpus:
-        return f"has nodes of {partition.most_cpus} CPUs at most, and {asked.rule} asks for {asked.threads}"
-    return None
-
-
-def _partition(site: Site, cluster: Cluster, kind: Kind, asked: Asked | None, best: Partition | None) -> Iterator[Finding]:
-    key, fits = _key(kind, "partition"), best.name if best else None
-    value = getattr(cluster, key)
-    if value is None:
-        if kind == "network":
-            told = "the same as partition; whether its nodes reach a network, `codecap doctor --partition` says"
-            yield Finding(key, None, Verdict.UNSET, told)
-        elif kind == "gpu" and asked is None:
-            yield Finding(key, None, Verdict.UNSET, "the configured run needs no GPU", fits)
-        elif fits is None:
-            yield Finding(key, None, Verdict.WRONG, f"no partition fits: {_why_none(site, cluster, kind, asked)}")
-        else:
-            usual = site.default_partition if kind == "cpu" else site.partitions.get(_named(cluster, "cpu") or "")
-            used = usual is not None and _lacks(site, usual, cluster.nodes(kind).account, kind, asked) is None
-            verdict = Verdict.UNSET if used else Verdict.WRONG
-            yield Finding(key, None, verdict, "not set" if not used else f"jobs go to {usual.name}", fits, decided=True)
-        return
-    for name in value.split(","):
-        partition = site.partitions.get(name)
-        if partition is None:
-            told = f"there is no partition {name}; there are {', '.join(site.partitions)}"
-            yield Finding(key, value, Verdict.WRONG, told, fits, decided=fits is not None)
-        elif lack := _lacks(site, partition, cluster.nodes(kind).account, kind, asked):
-            yield Finding(key, value, Verdict.WRONG, f"{name} {lack}", fits, decided=fits is not None)
-        else:
-            yield Finding(key, value, Verdict.OK, _described(partition))
-
-
-def _why_none(site: Site, cluster: Cluster, kind: Kind, asked: Asked | None) -> str:
-    account = cluster.nodes(kind).account
-    lacks = {name: _lacks(site, partition, account, kind, asked) for name, partition in site.partitions.items()}
-    return "; ".join(f"{name} {lack or 'has no node that takes jobs'}" for name, lack in lacks.items()) or "there are none"
-
-
-def _described(partition: Partition) -> str:
-    nodes = sum(group.nodes for group in partition.usable)
-    longest = "no limit of time" if partition.longest_min is None else f"at most {partition.longest_min} min"
-    gpus = sorted({f"{gres.type or ''} GPU".strip() for gres in partition.gres if gres.name == "gpu"})
-    held = f", {', '.join(gpus)}" if gpus else ""
-    return f"{nodes} nodes, up to {partition.most_cpus} CPUs and {partition.largest_mb} MB{held}, {longest}"
 
 
 def _account(site: Site, cluster: Cluster, prefix: str) -> Iterator[Finding]:
@@ -242,7 +114,7 @@ def _gres(cluster: Cluster, partition: Partition | None, needed: bool) -> Iterat
 
 
 def _minutes(site: Site, cluster: Cluster, kind: Kind, asked: Asked | None, partition: Partition | None) -> Iterator[Finding]:
-    key = _key(kind, "longest_min")
+    key = key_of(kind, "longest_min")
     value, nodes = getattr(cluster, key), cluster.nodes(kind)
     limit = None if partition is None else site.longest_min(partition, nodes.account, nodes.qos)
     if value is not None and limit is not None and value > limit:
@@ -256,6 +128,23 @@ def _minutes(site: Site, cluster: Cluster, kind: Kind, asked: Asked | None, part
         yield Finding(key, None, Verdict.WRONG, told, limit, decided=True)
     else:
         yield Finding(key, None, Verdict.UNSET, f"at most {limit} minutes on partition {partition.name}", limit, decided=True)
+
+
+def _memory_factor(cluster: Cluster, asked: Mapping[Kind, Asked], judged: Mapping[Kind, partitions.Judged]) -> Iterator[Finding]:
+    """Only where no partition is large enough with it, and one is without."""
+    for kind, job in asked.items():
+        plain, partition = judged[kind].asked, judged[kind].taken
+        if plain == job or partition is None:
+            continue
+        if partition.largest_mb < plain.memory_mb:
+            partition = judged[kind].best or partition
+        most, value = partition.largest_mb, cluster.memory_factor
+        told = f"{job.rule} asks for {job.memory_mb} MB with it; nodes of {partition.name} have {most} MB at most"
+        if cluster.largest_mb is not None and cluster.largest_mb <= most:
+            yield Finding("memory_factor", value, Verdict.NOTE, f"{told}, and it gets the {cluster.largest_mb} of largest_mb")
+        else:
+            fits = math.floor(100 * value * (most // STEP_MB * STEP_MB) / job.memory_mb) / 100
+            yield Finding("memory_factor", value, Verdict.WRONG, f"{told}; largest_mb bounds it too", fits)
 
 
 def _memory(cluster: Cluster, asked: Mapping[Kind, Asked], taken: Mapping[Kind, Partition | None]) -> Iterator[Finding]:
@@ -278,7 +167,7 @@ def _memory(cluster: Cluster, asked: Mapping[Kind, Asked], taken: Mapping[Kind, 
 
 
 def _stop(cluster: Cluster) -> Iterator[Finding]:
-    longest = [getattr(cluster, _key(kind, "longest_min")) for kind in KINDS]
+    longest = [getattr(cluster, key_of(kind, "longest_min")) for kind in KINDS]
     shortest_s = min((60 * limit for limit in longest if limit), default=None)
     if shortest_s is not None and cluster.stop_before_s > shortest_s / 3:
         told = f"jobs of at most {shortest_s // 60} minutes would spend their time on stopping"

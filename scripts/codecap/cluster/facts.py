@@ -1,4 +1,7 @@
-"""What SLURM says of a cluster: its settings, partitions, nodes, and the accounts of this user."""
+"""What SLURM says of a cluster: its settings, partitions, nodes, and the accounts of this user.
+
+Each question is asked once: somebody waits for the answer, and can ask again.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def settings() -> dict[str, str]:
     Raises:
         SlurmError: see `ask`.
     """
-    return read_settings(slurm.ask("scontrol", "show", "config"))
+    return read_settings(slurm.ask("scontrol", "show", "config", tries=1))
 
 
 def read_settings(text: str) -> dict[str, str]:
@@ -43,7 +46,7 @@ def partitions() -> dict[str, dict[str, str]]:
     Raises:
         SlurmError: see `ask`.
     """
-    return read_partitions(slurm.ask("scontrol", "--oneliner", "show", "partition"))
+    return read_partitions(slurm.ask("scontrol", "--oneliner", "show", "partition", tries=1))
 
 
 def read_partitions(text: str) -> dict[str, dict[str, str]]:
@@ -59,7 +62,7 @@ def node_groups() -> list[NodeGroup]:
         SlurmError: see `ask`.
     """
     form = slurm.PART.join(("%R", "%D", "%c", "%m", "%G", "%f", "%T"))
-    return list(read_node_groups(slurm.ask("sinfo", "--noheader", "--exact", "--all", f"--format={form}")))
+    return list(read_node_groups(slurm.ask("sinfo", "--noheader", "--exact", "--all", f"--format={form}", tries=1)))
 
 
 def read_node_groups(text: str) -> Iterator[NodeGroup]:
@@ -104,7 +107,7 @@ def qualities() -> dict[str, dict[str, str]]:
 
 
 def _managed(keys: Sequence[str], *what: str) -> list[dict[str, str]]:
-    told = slurm.ask("sacctmgr", "--noheader", "--parsable2", "show", *what, f"format={','.join(keys)}")
+    told = slurm.ask("sacctmgr", "--noheader", "--parsable2", "show", *what, f"format={','.join(keys)}", tries=1)
     return read_managed(told, keys)
 
 

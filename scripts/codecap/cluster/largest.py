@@ -11,11 +11,12 @@ from typing import Any
 from codecap import plan
 from codecap.clock import FPS
 from codecap.cluster import nodes, settings
-from codecap.cluster.check import Asked
+from codecap.cluster.findings import Asked
 from codecap.cluster.requests import Requests
 from codecap.cluster.settings import Kind
 from codecap.plan import Plan
 from codecap.records import Clip
+from codecap.score.engine.choice import OBJECTS_METRIC
 from codecap.shards import Journals
 
 WILDCARDS = {  # of the rules that a run on a committed clips table has
@@ -28,8 +29,8 @@ WILDCARDS = {  # of the rules that a run on a committed clips table has
     "compare_systems": (),
     "build_report": (),
 }
+OF_OBJECTS = ("prompt_objects", "segment_objects")
 THREADS = {"render_captions": 4}
-
 
 NOTIONAL = Clip(
     clip_id="U_notional",
@@ -61,7 +62,7 @@ def of(config: Mapping[str, Any]) -> tuple[dict[Kind, Asked], str]:
     asking = {**config, "cluster": dataclasses.asdict(unlimited)}
     requests = Requests(asking, buckets, planned.captioners, Journals(Path("no-journals")))
     found: dict[Kind, Asked] = {}
-    for rule, named in _jobs(planned, list(buckets)):
+    for rule, named in _jobs(config, planned, list(buckets)):
         entry = planned.captioners[named["system"]] if rule == "generate_captions" else {}
         kind = nodes.kind_of(config, rule, named.get("lane", ""), entry)
         asks, threads = requests.of(rule), THREADS.get(rule, 1)
@@ -72,9 +73,12 @@ def of(config: Mapping[str, Any]) -> tuple[dict[Kind, Asked], str]:
     return found, f"{count} clips ({config['clips']})" if count else notional
 
 
-def _jobs(planned: Plan, buckets: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def _jobs(config: Mapping[str, Any], planned: Plan, buckets: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
     values = {"system": list(planned.systems), "bucket": buckets, "lane": list(planned.lanes)}
+    left_out = () if OBJECTS_METRIC in config["metrics"] else OF_OBJECTS
     for rule, keys in WILDCARDS.items():
+        if rule in left_out:
+            continue
         for combination in itertools.product(*(values[key] for key in keys)):
             yield rule, dict(zip(keys, combination, strict=True))
 

@@ -117,7 +117,7 @@ class Requests:
         """Memory in MB and minutes."""
         named = dict(wildcards)
         shard = "/".join([rule, *named.values()])
-        mark = self._with_its_ooms(shard, self._journals.read(shard))
+        mark = self._journals.read(shard)
         clips = Clips.unknown(rows) if rule in BY_ROWS else self._clips.get(named.get("bucket", ""), self._all)
         kind = self._kind_of(rule, named)
         work = Work(
@@ -131,20 +131,31 @@ class Requests:
             systems=len(self._systems),
         )
         cluster = self._cluster
-        memory_mb = self._sizes.memory_mb(rule, work) * cluster.memory_factor * 2 ** (mark.ooms if mark else 0)
+        once_mb = self._sizes.memory_mb(rule, work) * cluster.memory_factor
+        mark = self._with_its_ooms(shard, mark, once_mb)
+        memory_mb = _doubled(once_mb, mark)
         minutes = (self._sizes.most_s(rule, work) * cluster.time_factor + max(cluster.stop_before_s, work.beside.longest_s)) / 60
         return (
-            _at_most(cluster.largest_mb, _up(memory_mb, STEP_MB)),
+            _at_most(cluster.largest_mb, memory_mb),
             _at_most(cluster.nodes(kind).longest_min, max(_up(minutes, STEP_MIN), LEAST_MIN)),
         )
 
-    def _with_its_ooms(self, shard: str, mark: Mark | None) -> Mark | None:
-        """A mark that says of a job killed for memory that it was: once told, it stays told."""
+    def _with_its_ooms(self, shard: str, mark: Mark | None, once_mb: float) -> Mark | None:
+        """A mark that says of a job killed for memory that it was: once told, it stays told.
+
+        Where it had all that the site allows, further attempts of this run would be killed too, and end at once.
+
+        Args:
+            once_mb: what the shard asks for before any kill.
+        """
         if mark is None or mark.state != "running" or not mark.slurm_job or self._killed_for_memory is None:
             return mark
         if not self._killed_for_memory(mark.slurm_job):
             return mark
-        told = replace(mark, state="failed", ended=mark.told, ooms=mark.ooms + 1, detail="killed: out of memory")
+        most_mb = self._cluster.largest_mb
+        had_all = most_mb is not None and _doubled(once_mb, mark) >= most_mb
+        detail = f"out of memory with cluster.largest_mb ({most_mb} MB): raise it" if had_all else "killed: out of memory"
+        told = replace(mark, state="failed", ended=mark.told, ooms=mark.ooms + 1, detail=detail, for_good=had_all)
         self._journals.write(shard, told)
         return told
 
@@ -158,6 +169,11 @@ def _left(clips: int, mark: Mark | None) -> int:
     if mark is None or mark.state == "finished":
         return clips
     return max(clips - mark.done, 1)
+
+
+def _doubled(once_mb: float, mark: Mark | None) -> int:
+    """Memory in MB after the kills of a mark."""
+    return _up(once_mb * 2 ** (mark.ooms if mark else 0), STEP_MB)
 
 
 def _rows(input: Sequence[str]) -> int:

@@ -70,6 +70,15 @@ class Cluster:
         )
 
 
+def key_of(kind: Kind, name: str) -> str:
+    """The key of a setting that each kind of node has.
+
+    >>> key_of("cpu", "partition"), key_of("gpu", "partition")
+    ('partition', 'gpu_partition')
+    """
+    return name if kind == "cpu" else f"{kind}_{name}"
+
+
 def counted_gres(gres: str, count: int) -> str:
     """What a job asks for that needs another number of GPUs than `gres` says.
 

@@ -63,6 +63,13 @@ class Partition:
         return tuple(group for group in self.nodes if not group.state.lower().startswith(_GONE))
 
     @property
+    def away(self) -> str | None:
+        """Why it starts no jobs now, although it may later; None where it does."""
+        if not self.up:
+            return "is not up"
+        return "has no node that takes jobs now" if self.nodes and not self.usable else None
+
+    @property
     def largest_mb(self) -> int:
         """Memory of the largest node, or less where a job may not have all of it."""
         held = max((group.memory_mb for group in self.nodes), default=0)

@@ -136,7 +136,8 @@ def _run(argv: Sequence[str], limit_s: float) -> str:
     except OSError as error:
         raise SlurmError(f"{argv[0]} cannot be started: {error.strerror}") from error
     except subprocess.TimeoutExpired:
-        raise NoAnswer(f"{argv[0]} did not answer within {limit_s:.0f} s") from None
+        told = f"{argv[0]} did not answer within {limit_s:.0f} s: the {_daemon(argv[0])} hangs or is out of reach; try again later"
+        raise NoAnswer(told) from None
     if done.returncode == 0:
         return done.stdout
     told = [line.removeprefix(f"{argv[0]}: error: ").strip() for line in (done.stderr.strip() or done.stdout.strip()).splitlines()]
@@ -148,9 +149,12 @@ def _error(command: str, told: str) -> SlurmError:
     if any(words in low for words in _NO_ACCOUNTING):
         return NoAccounting("this cluster keeps no accounts of jobs (AccountingStorageType)")
     if any(words in low for words in _NO_ANSWER):
-        daemon = "accounting daemon (slurmdbd)" if command in ("sacct", "sacctmgr") else "controller (slurmctld)"
-        return NoAnswer(f"the {daemon} does not answer: {told}")
+        return NoAnswer(f"the {_daemon(command)} does not answer: {told}")
     return SlurmError(f"{command}: {told}")
+
+
+def _daemon(command: str) -> str:
+    return "accounting daemon (slurmdbd)" if command in ("sacct", "sacctmgr") else "controller (slurmctld)"
 
 
 def answers() -> bool:

@@ -13,7 +13,7 @@ from codecap import job
 from codecap.errors import UserError
 
 if TYPE_CHECKING:
-    from codecap.cluster.check import Finding
+    from codecap.cluster.findings import Finding
 
 app = typer.Typer(no_args_is_help=True, help="The settings of a SLURM cluster.")
 
@@ -38,16 +38,18 @@ def check(
     """Say which settings of config/cluster.yaml fit this cluster, and what would; exit status 1 when one does not fit.
 
     Run it on a login node. It asks sinfo, scontrol and sacctmgr, and compares with what the configured run's largest jobs ask for.
-    --write asks nothing, keeps comments, and prints what it changed.
+    --write asks nothing, keeps comments, and prints what it changed. What a file of --config sets is to be changed there.
     """
     from codecap.cluster import check as checking
     from codecap.cluster import largest, settings, site, site_file
+    from codecap.cluster.findings import Verdict
 
     with job.running():
         configured = configuration.load(*config or [])
         here = site.read()
         options = configuration.read(profile / "config.yaml")
         asked, of_what = largest.of(configured)
+        set_by = _set_by(config or [])
 
         def examined() -> list[Finding]:
             return checking.examine(here, settings.of(configured), asked, options)
@@ -55,14 +57,15 @@ def check(
         findings = examined()
         difference = ""
         if write:
-            difference = site_file.write(checking.to_write(findings))
+            values = checking.to_write(findings)
+            difference = site_file.write({key: value for key, value in values.items() if key not in set_by})
             configured = configuration.load(*config or [])
             findings = examined()
-    wrong = [finding for finding in findings if finding.verdict is checking.Verdict.WRONG]
+    wrong = [finding for finding in findings if finding.verdict is Verdict.WRONG]
     if as_json:
         told = {
             "slurm": here.version,
-            "findings": [vars(finding) for finding in findings],
+            "findings": [{**vars(finding), "set_by": set_by.get(finding.setting)} for finding in findings],
             "written": difference,
             "compared_with": of_what,
         }
@@ -70,22 +73,35 @@ def check(
     else:
         typer.echo(f"SLURM {here.version}, cluster {here.settings.get('ClusterName', '?')}")
         for finding in findings:
-            typer.echo(as_line(finding))
+            typer.echo(as_line(finding, set_by.get(finding.setting)))
         typer.echo(f"compared with the largest jobs of {of_what}")
         if difference:
             typer.echo(difference)
         elif write:
             typer.echo(f"{site_file.FILE}: nothing to change")
-        if wrong and not write and any(finding.decided for finding in wrong):
+        if not write and any(finding.decided and finding.setting not in set_by for finding in wrong):
             typer.echo("codecap slurm check --write puts what fits into config/cluster.yaml")
     raise typer.Exit(1 if wrong else 0)
 
 
-def as_line(finding: Finding) -> str:
-    """One finding, for the terminal."""
+def _set_by(config: list[Path]) -> dict[str, str]:
+    """Settings of section `cluster` that files laid over config/cluster.yaml hold, and the file that counts for each."""
+    return {key: str(path) for path in config for key in configuration.read(path).get("cluster") or {}}
+
+
+def as_line(finding: Finding, set_by: str | None = None) -> str:
+    """One finding, for the terminal.
+
+    Args:
+        set_by: the file of --config that the value comes from.
+    """
+    from codecap.cluster.findings import Verdict
+
     value = "null" if finding.value is None else finding.value
     fits = f"; would fit: {finding.fits}" if finding.fits is not None and finding.fits != finding.value else ""
-    return f"{finding.verdict:13} {finding.setting:22} {value!s:12} {finding.told}{fits}"
+    differs = finding.verdict is Verdict.WRONG or finding.decided
+    there = f"; set by {set_by}: change it there" if set_by and differs else ""
+    return f"{finding.verdict:13} {finding.setting:22} {value!s:12} {finding.told}{fits}{there}"
 
 
 def doctor_there(config: list[Path], partition: str | None, gres: str | None, wait_min: float, as_json: bool) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,9 +30,14 @@ def verify(
     config: Config = None,
     contents: Annotated[bool, typer.Option("--contents", help="Read every file, and compare it with what was written.")] = False,
 ) -> None:
-    """Check every stored item against its files; exit status 1 when something is missing or damaged."""
+    """Check every stored item against its files; exit status 1 when something is missing or damaged.
+
+    In a run's folder also the files that the run's rows name, of which a purge may have left nothing.
+    """
     with job.running():
-        problems = [problem for root in _roots(settings_of(config)) for problem in kept.verify(root, contents)]
+        settings = settings_of(config)
+        found = [problem for root in _roots(settings) for problem in kept.verify(root, contents)]
+        problems = list(dict.fromkeys([*found, *_not_there(settings)]))
     for problem in problems:
         typer.echo(problem)
     typer.echo(f"{len(problems)} problems")
@@ -124,20 +129,38 @@ def _each(settings: Mapping[str, Any], work: Callable[[Path], Iterable[tuple[Pat
 
 
 def _roots(settings: Mapping[str, Any]) -> list[Path]:
-    """The store's roots, each once; the store goes by the configuration from here on.
+    """The store's roots that are there, each once; the store goes by the configuration from here on.
 
     Raises:
-        UserError: one is not there.
+        UserError: none is there.
     """
-    roots = _places(settings)
-    missing = [str(root.absolute()) for root in roots if not root.is_dir()]
-    if missing:
+    places = _places(settings)
+    roots = [root for root in places if root.is_dir()]
+    if not roots:
         raise UserError(
-            f"{' and '.join(missing)}: no such folder, so there is no store to look at; "
+            f"{' and '.join(str(root.absolute()) for root in places)}: no such folder, so there is no store to look at; "
             "name the run's configuration with --config, or go to the run's folder"
         )
+    for root in places:
+        if root not in roots:
+            typer.echo(f"codecap: {root.absolute()}: no such folder: nothing was put there yet, or all of it is gone", err=True)
     kept.use(settings["store"])
     return roots
+
+
+def _not_there(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Roots that are not there; and files in the store that rows of this folder's run name, and that are not there."""
+    from codecap.shards import SHARDS, Journals
+
+    places = _places(settings)
+    for root in places:
+        if not root.is_dir():
+            yield f"{root}: no such folder; what the run needs of it is made again at the next run"
+    for mark in Journals(SHARDS).every().values():
+        for path in map(Path, mark.files):
+            in_it = any(path.absolute().is_relative_to(root.absolute()) for root in places)
+            if in_it and not kept.there(path):
+                yield f"{path}: missing; it is made again at the next run"
 
 
 def _places(settings: Mapping[str, Any]) -> list[Path]:

@@ -19,6 +19,11 @@ _QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not
 SETTING_CODES = ("unknown_parameter", "unsupported_parameter", "unsupported_value")
 _FILTER_CODES = ("content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked", "data_inspection_failed")
 _FILTERED = re.compile(r"content.{0,5}filter|content (management )?policy|usage polic|safety system|responsible ?ai", re.IGNORECASE)
+_FLAGGED = re.compile(
+    r"\b(input|prompt|content|request|images?)\b.{0,60}\bflagged|\bflagged\b.{0,60}\bmoderation"
+    r"|\bmoderation\b.{0,60}\b(flagged|blocked|rejected)",
+    re.IGNORECASE,
+)
 _OF_THE_MODEL = re.compile(  # said with status 400 by some, where others say 404
     r"(invalid|unknown|unsupported) model|model\b.{0,80}\b(not exist|not found|not available|not supported|no access)",
     re.IGNORECASE,
@@ -61,10 +66,10 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: s
         )
     if status in PASSING or status >= 520:
         return Refusal(True, "endpoint", said, retry_after_s(headers, response))
-    if status in (401, 403) or "api key" in message.lower():  # Google answers a wrong key with 400
-        return Refusal(False, "endpoint", f"{said}; check the key in {key} and what it may use")
     if _is_filtered(status, code, message, response):
         return Refusal(False, "content", f"{said}; a filter of the provider keeps this question back")
+    if status in (401, 403) or "api key" in message.lower():  # Google answers a wrong key with 400
+        return Refusal(False, "endpoint", f"{said}; check the key in {key} and what it may use")
     if status == 404 or (status in (400, 422) and (code == "model_not_found" or _OF_THE_MODEL.search(message))):
         return Refusal(False, "endpoint", f"{said}; check model and base_url ({endpoint.address})")
     if 300 <= status < 400:
@@ -77,10 +82,16 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: s
 
 
 def _is_filtered(status: int, code: str, message: str, response: Any) -> bool:
-    """Whether a filter speaks; Azure says it in an inner error, Anthropic only in the message."""
+    """Whether a filter speaks; Azure says it in an inner error, Anthropic only in the message, OpenRouter with status 403.
+
+    With 403, words on a policy may be about the account: there it must be the request that was flagged.
+    """
     error = response.get("error") if isinstance(response, dict) else None
     inner = str(error.get("innererror") or "") if isinstance(error, dict) else ""
-    return status in (400, 422) and (code in _FILTER_CODES or bool(_FILTERED.search(f"{message} {inner}")))
+    if status not in (400, 403, 422):
+        return False
+    by_policy = status != 403 and _FILTERED.search(f"{message} {inner}")
+    return bool(code in _FILTER_CODES or _FLAGGED.search(message) or by_policy)
 
 
 def retry_after_s(headers: Mapping[str, str], response: Any = None, now: Callable[[], float] = time.time) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +15,11 @@ from codecap.errors import UserError
 from codecap.exchange import Endpoint, Exchange, NotReached, Picture, Question, Text, wire
 from codecap.generate import entries, serve
 
+LOG = logging.getLogger("codecap")
 MOST_PICTURES = 50  # that are sent; more would make the call dear
 SIDE_PX = 32
 LEAST_TOKENS = 1024  # of the answer: enough to say a word after some thinking
+LONGEST_S = 120.0  # for the answer, whatever the entry says: its patience is that for a page
 SHOWN = 200  # characters of a text of the request
 
 
@@ -78,6 +81,7 @@ def _without_server(settings: Mapping[str, Any], told: Checked) -> dict[str, Any
 
 
 def _ask(told: Checked, endpoint: Endpoint, exchange: Exchange) -> None:
+    endpoint = endpoint.model_copy(update={"timeout_s": min(endpoint.timeout_s, LONGEST_S)})
     count = min(endpoint.images, MOST_PICTURES)
     if count < endpoint.images:
         told.notes.append(f"{count} pictures tried; its entry says that it takes {endpoint.images}")
@@ -90,12 +94,17 @@ def _ask(told: Checked, endpoint: Endpoint, exchange: Exchange) -> None:
     }
     if endpoint.thinking is None:
         told.notes.append("no effort is sent: the entry leaves it to the model")
+    LOG.info("%s: asking %s, for %.0f s at most", told.system, endpoint.name, endpoint.timeout_s)
     try:
         reply = exchange.ask(endpoint, asked)
     except NotReached as error:
         told.problems.append(str(error))
         return
     told.answer = " ".join(reply.text.split())[:SHOWN] or f"(no text; it stopped by {reply.stop})"
+    if reply.stop == "refusal":
+        told.problems.append("the model, or a filter of its provider, refused to answer")
+    elif not reply.text.strip():
+        told.notes.append(f"the answer holds no text: {asked.most_output_tokens} tokens may be too few after its thinking")
     told.cost_usd = reply.cost_usd
     used = reply.usage
     tokens = used.input_uncached + used.input_cache_read + used.input_cache_write

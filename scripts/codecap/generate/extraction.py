@@ -1,8 +1,9 @@
 """The page in a model's answer.
 
 Where it is looked for, in this order: in code fences, the last complete document counts, as models that give several end with the
-one they mean; then in the bare text, from where a document begins to its last `</html>`. A thinking block that servers of open
-models leave before the answer is passed over.
+one they mean; then in the bare text, from where a document begins to its last `</html>`. A fence may be closed right behind the
+page's `</html>`; where it is not closed at all, what follows `</html>` is no part of the page, since it may be prose. Thinking that
+servers of open models leave before the answer is passed over.
 
 A page is complete when it begins as a document (`<!doctype html>` or `<html`) and is closed by `</html>`, a tag of the document and
 not a text in a script or an attribute. That is all that is asked of it here, **ours**: whether its script runs and defines
@@ -16,11 +17,15 @@ import contextlib
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 LONGEST_QUOTE = 160  # characters of what a model said in place of a page
 MOST_BEGINNINGS = 20  # of documents that are looked at: each look reads the rest of the text
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?(?![\w-])(?:.*?</think(?:ing)?>|.*\Z)", re.DOTALL)
+_THOUGHT_ENDS = re.compile(r"</think(?:ing)?>")
 _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
+_FENCE_BEHIND = re.compile(r"(?P<line>.*</html>)[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*", re.IGNORECASE)
+_FENCE_LEFT = re.compile(r"(?:\A[ \t]*|^ {0,3})(?:`{3}|~{3})", re.MULTILINE)
 _BEGINS = re.compile(r"<!doctype\s+html\b|<html[\s>]", re.IGNORECASE)
 _BEGINS_WHOLE = re.compile(r"\A(?:\s|\ufeff|<\?xml[^>]*>|<!--.*?-->)*(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL)
 
@@ -47,28 +52,68 @@ def page_in(answer: str, cut_off: bool = False) -> Found:
     >>> page_in("<html><body>", cut_off=True).reason
     'cut off at the limit of output tokens, within the page'
     """
-    text = _THOUGHT.sub("", answer.replace("\r\n", "\n"), count=1)
-    whole = [block for block in blocks(text) if _BEGINS_WHOLE.match(block) and documents(block)] or documents(text)
+    text = without_thinking(answer.replace("\r\n", "\n"), page=True)
+    whole = [page for page in map(_page_of, blocks(text)) if page is not None] or documents(text)
     if whole:
         return Found(whole[-1].strip("\ufeff \t\n") + "\n")
     return Found(None, _why_not(text, cut_off))
 
 
-def blocks(text: str) -> list[str]:
-    """Contents of the code fences of a Markdown text, in order; one that is not closed reaches to the end."""
-    found: list[str] = []
+def without_thinking(answer: str, page: bool = False) -> str:
+    """An answer without the thinking before it: in tags; without the opening one, which some chat templates put into the prompt; or
+    never closed, and then it is all of the answer.
+
+    Args:
+        page: it may hold a page. What has begun as a page or a code block before the closing tag is no thinking.
+
+    >>> without_thinking("A box, I see.</think>\\nA box moves.")
+    '\\nA box moves.'
+    """
+    rest, opened = _THOUGHT.subn("", answer, count=1)
+    closing = None if opened else _THOUGHT_ENDS.search(answer)
+    if closing is None:
+        return rest
+    before = answer[: closing.start()]
+    begun = page and (_BEGINS.search(before) or _FENCE_LEFT.search(before))
+    return answer if begun or "<think" in before else answer[closing.end() :]
+
+
+class Block(NamedTuple):
+    """What a code fence holds, and whether the fence was closed."""
+
+    text: str
+    closed: bool = True
+
+
+def blocks(text: str) -> list[Block]:
+    """Code fences of a Markdown text, in order. One may be closed right behind `</html>`; one that is not reaches to the end."""
+    found: list[Block] = []
     mark, held = "", []
     for line in text.split("\n"):
         fence = _FENCE.match(line)
         if mark:
-            if fence and fence["mark"].startswith(mark) and not fence["info"].strip():
-                found.append("\n".join(held))
+            behind = _FENCE_BEHIND.fullmatch(line)
+            ends = fence is not None and fence["mark"].startswith(mark) and not fence["info"].strip()
+            if behind and behind["mark"].startswith(mark):
+                held.append(behind["line"])
+                ends = True
+            if ends:
+                found.append(Block("\n".join(held)))
                 mark, held = "", []
             else:
                 held.append(line)
         elif fence and not (fence["mark"][0] == "`" and "`" in fence["info"]):
             mark = fence["mark"]
-    return [*found, "\n".join(held)] if mark else found
+    return [*found, Block("\n".join(held), closed=False)] if mark else found
+
+
+def _page_of(block: Block) -> str | None:
+    """The whole block, where it is one page: a script may follow its `</html>`. Else its last document."""
+    found = documents(block.text) if _BEGINS_WHOLE.match(block.text) else []
+    if not found:
+        return None
+    after = block.text[block.text.index(found[0]) + len(found[0]) :]
+    return block.text if block.closed and not _FENCE_LEFT.search(after) else found[-1]
 
 
 def documents(text: str) -> list[str]:
@@ -132,7 +177,7 @@ class _Over(Exception):
 
 def _why_not(text: str, cut_off: bool) -> str:
     begun = _BEGINS.search(text) is not None
-    thought_only = not text.strip() or (text.lstrip().startswith("<think") and "</think" not in text)
+    thought_only = not text.strip()
     if cut_off:
         where = "within the page" if begun else "before anything but thinking" if thought_only else "before the page"
         return f"cut off at the limit of output tokens, {where}"

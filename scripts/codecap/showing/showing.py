@@ -9,20 +9,11 @@ from pydantic import Field, field_validator
 
 from codecap.clock import time_of
 from codecap.exchange import Endpoint, Picture, Text
+from codecap.exchange.keys import must_stay_at_home
 from codecap.records import Row
 from codecap.showing.album import ENCODINGS, Encoding
 from codecap.showing.sheets import Limits, Sheet
 from codecap.store import digest_of
-
-KEYS_OF = {  # the variables that providers' own tools read -> whose hosts alone get what is in them
-    "OPENAI_API_KEY": "openai.com",
-    "ANTHROPIC_API_KEY": "anthropic.com",
-    "GEMINI_API_KEY": "googleapis.com",
-    "GOOGLE_API_KEY": "googleapis.com",
-    "DASHSCOPE_API_KEY": "aliyuncs.com",
-    "DEEPSEEK_API_KEY": "deepseek.com",
-    "OPENROUTER_API_KEY": "openrouter.ai",
-}
 
 
 class Showing(Row):
@@ -47,13 +38,7 @@ class Showing(Row):
     @field_validator("endpoint")
     @classmethod
     def _key_stays_at_home(cls, endpoint: Endpoint) -> Endpoint:
-        """A file that is laid over another and names a server, but no key, must not send it the other one's."""
-        home = KEYS_OF.get(endpoint.key_env or "")
-        if home is not None and not f".{endpoint.host}".endswith(f".{home}"):
-            raise ValueError(
-                f"the key in {endpoint.key_env} would be sent to {endpoint.host}; name in key_env the variable of that server's "
-                "own key, or null when it needs none"
-            )
+        must_stay_at_home(endpoint.key_env, endpoint.address)
         return endpoint
 
     @property

@@ -6,15 +6,16 @@ import itertools
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from codecap import plan
-from codecap.cluster import costs, leftovers, nodes, slurm
+from codecap.cluster import costs, leftovers, nodes, settings, slurm
 from codecap.cluster.largest import THREADS
-from codecap.cluster.sizing import Clips, Sizes, Work
+from codecap.cluster.requests import Requests
+from codecap.cluster.sizing import BY_ROWS, Clips, Sizes, Work
 from codecap.exchange.budget import settled_usd
 from codecap.shards import LOCK, SHARDS, Journals, Mark
 from codecap.status import work
@@ -23,6 +24,7 @@ from codecap.store.holders import is_at_work
 
 SIGN_S = 900.0  # a job of which nothing else is known counts as lost when it has told nothing for so long
 SLURM_LIMIT_S = 2.0
+MAIN_JOB = "codecap-main"  # name of a job that is a main process, see profiles/slurm/main.sbatch
 ALIVE = ("RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED")
 
 State = Literal["finished", "running", "waiting", "failed", "lost"]
@@ -85,20 +87,29 @@ class Status:
     Attributes:
         told: when, in Unix seconds.
         at_work: process and start of the main process that works here; "" where none is known to.
+        main_job: the job of SLURM's that this folder's main process is, running or waiting; None where there is none.
         queue: this run's jobs in SLURM's queue; None where SLURM is not there or does not answer.
         usd, budget_usd: what questions to hosted models have cost, and what they may.
         problems: clips and systems that are left out, and what could not be looked at.
+        at_largest: shards out of memory whose next try asks for `cluster.largest_mb`, which is less than it may need.
     """
 
     folder: Path
     told: float
     at_work: str
+    main_job: slurm.Job | None
     stages: tuple[Stage, ...]
     systems: tuple[str, ...]
     queue: tuple[slurm.Job, ...] | None
     usd: float
     budget_usd: float | None
     problems: tuple[str, ...]
+    at_largest: frozenset[str] = frozenset()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a main process is known to work, to wait for its turn, or to have jobs."""
+        return bool(self.at_work or self.main_job or self.queue or self.of("running"))
 
     def of(self, *states: State) -> list[Shard]:
         return [shard for stage in self.stages for shard in stage.shards if shard.state in states]
@@ -133,7 +144,8 @@ def look(config: Mapping[str, Any], queue_of: Callable[[], list[slurm.Job] | Non
     run = plan.make(config, to_work=False)
     marks = Journals(SHARDS).every()
     problems = list(run.problems)
-    queue = _queue(queue_of, {mark.slurm_job for mark in marks.values() if mark.state == "running"}, problems)
+    every = _every_job(queue_of, problems)
+    queue = _queue(every, {mark.slurm_job for mark in marks.values() if mark.state == "running"})
     outputs, now = work.Outputs(), time.time()
     shards = [
         _shard(task, marks.get(task.shard), outputs, queue, now)
@@ -143,12 +155,14 @@ def look(config: Mapping[str, Any], queue_of: Callable[[], list[slurm.Job] | Non
         folder=Path.cwd(),
         told=now,
         at_work=main_process(),
+        main_job=_main_job(every or ()),
         stages=tuple(_stages(config, run, shards)),
         systems=tuple(run.captioners),
         queue=None if queue is None else tuple(queue.values()),
         usd=max(float(settled_usd(Path(config["store"]["durable"]) / "exchange")), sum(mark.usd for mark in marks.values())),
         budget_usd=(config.get("exchange") or {}).get("budget_usd"),
         problems=tuple(problems),
+        at_largest=frozenset(_at_largest(config, run, shards)),
     )
 
 
@@ -176,19 +190,44 @@ def _is_alive(mark: Mark, queue: Mapping[str, slurm.Job] | None, now: float) -> 
     return now - mark.told < SIGN_S
 
 
-def _queue(queue_of: Callable[[], list[slurm.Job] | None], wanted: set[str], problems: list[str]) -> dict[str, slurm.Job] | None:
-    """This run's jobs in SLURM's queue: those of this folder, and those that shards name. None for another user's run."""
-    if not SHARDS.is_dir() or SHARDS.stat().st_uid != os.getuid():
+def _every_job(queue_of: Callable[[], list[slurm.Job] | None], problems: list[str]) -> list[slurm.Job] | None:
+    """This user's jobs in SLURM's queue; None for another user's run."""
+    begun = next((path for path in (LOCK, SHARDS) if path.exists()), None)
+    if begun is not None and begun.stat().st_uid != os.getuid():
         return None
     try:
-        jobs = queue_of()
+        return queue_of()
     except slurm.SlurmError as error:
         problems.append(f"SLURM's queue could not be read: {error}")
         return None
+
+
+def _queue(jobs: list[slurm.Job] | None, wanted: set[str]) -> dict[str, slurm.Job] | None:
+    """This run's jobs: those of this folder, and those that shards name."""
     if jobs is None:
         return None
     ours = {job.job_id for job in leftovers.of_folder(jobs, Path.cwd(), {*costs.RULES, *nodes.LOCAL_RULES})}
     return {job.job_id: job for job in jobs if job.job_id in ours | wanted}
+
+
+def _main_job(jobs: Iterable[slurm.Job]) -> slurm.Job | None:
+    here = os.path.realpath(Path.cwd())
+    held = [job for job in jobs if job.name == MAIN_JOB and job.folder and os.path.realpath(job.folder) == here]
+    return min(held, key=lambda job: job.state == "PENDING", default=None)  # one that runs, if one does
+
+
+def _at_largest(config: Mapping[str, Any], run: plan.Plan, shards: Sequence[Shard]) -> Iterator[str]:
+    """Shards that were out of memory, and cannot be given more."""
+    most_mb = settings.of(config).largest_mb
+    killed = [shard.task for shard in shards if shard.mark and shard.mark.ooms and shard.state != "finished"]
+    if most_mb is None or not killed:
+        return
+    requests = Requests(config, run.buckets, run.captioners, Journals(SHARDS))
+    for task in killed:
+        named = {name: value for name in ("lane", "system", "bucket") if (value := getattr(task, name))}
+        # what a job of BY_ROWS asks for follows from an input that a later plan may make anew
+        if task.rule not in BY_ROWS and requests.of(task.rule)["mem_mb"](named, [], THREADS.get(task.rule, 1), 1) >= most_mb:
+            yield task.shard
 
 
 def main_process(lock: Path = LOCK, locks: Path = Path("/proc/locks")) -> str:

@@ -8,27 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from codecap.cluster import waits
+from codecap.cluster.slurm import Job
 from codecap.status.progress import Shard, Stage, Status
 
 WIDTH = 100
 SHOWN = 12  # shards in a list; the others are counted
 LEAST_NAME = 12  # letters of a system's name that are shown in any case
-HOPELESS = (  # reasons for which SLURM starts no job before somebody changes something
-    "AccountNotAllowed",
-    "AssocMaxWallDurationPerJobLimit",
-    "BadConstraints",
-    "InvalidAccount",
-    "InvalidQOS",
-    "JobHeldAdmin",
-    "JobHeldUser",
-    "PartitionDown",
-    "PartitionInactive",
-    "PartitionNodeLimit",
-    "PartitionTimeLimit",
-    "QOSMaxMemoryPerJob",
-    "QOSMaxWallDurationPerJobLimit",
-    "QOSNotAllowed",
-)
 ALMOST = 0.9  # of a budget
 
 
@@ -42,6 +28,8 @@ def _head(status: Status) -> Iterator[str]:
     yield f"{status.folder}, {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(status.told))}"
     if status.at_work:
         yield f"run        {status.at_work}"
+    elif status.main_job is not None:
+        yield f"run        {_as_job(status.main_job)}"
     elif status.of("running"):
         yield "run        at work on another machine, or its main process has ended and left jobs"
     elif done < items:
@@ -53,7 +41,7 @@ def _head(status: Status) -> Iterator[str]:
     yield f"done       {done:,} of {items:,} items ({_percent(done, items)})"
     if status.queue is not None and (status.queue or any(shard.mark.slurm_job for shard in status.of("running"))):
         states = Counter("running" if job.state != "PENDING" else "waiting" for job in status.queue)
-        yield f"SLURM      {_counted(states['running'], 'job')} running, {states['waiting']} waiting"
+        yield f"SLURM      {_counted(states['running'], 'job')} running, {states['waiting']} waiting{_commonest(status.queue)}"
     if done < items:
         yield f"time left  {_time_left(status)}"
         guessed = [stage.name for stage in status.stages if not stage.measured and stage.left_s]
@@ -62,6 +50,22 @@ def _head(status: Status) -> Iterator[str]:
     if status.usd or status.budget_usd is not None:
         budget = f" of {status.budget_usd:,.2f}" if status.budget_usd is not None else ""
         yield f"cost       {status.usd:,.2f}{budget} USD"
+
+
+def _as_job(main: Job) -> str:
+    """Of a main process that is itself a job."""
+    if main.state == "PENDING":
+        return f"waits in the queue as job {main.job_id}" + "".join(f": {reason}" for reason in waits.reasons([main]))
+    return f"job {main.job_id} on {main.node}"
+
+
+def _commonest(queue: Sequence[Job]) -> str:
+    """The reason for which most of the waiting jobs wait."""
+    reasons = waits.reasons(queue)
+    if not reasons:
+        return ""
+    ((reason, count),) = reasons.most_common(1)
+    return f" ({reason})" if count == sum(job.state == "PENDING" for job in queue) else f" ({count} of them: {reason})"
 
 
 def _time_left(status: Status) -> str:
@@ -140,7 +144,7 @@ def _usd(status: Status) -> Counter[str]:
 def _lists(status: Status) -> Iterator[Iterator[str]]:
     running, failed = status.of("running"), status.of("failed", "lost")
     yield _listed_shards("running", running, _running(running[:SHOWN], status.told))
-    yield _listed_shards("failed", failed, map(_failed, failed[:SHOWN]))
+    yield _listed_shards("failed", failed, (_failed(shard, status.goes_on) for shard in failed[:SHOWN]))
     yield _attention(status)
 
 
@@ -167,14 +171,16 @@ def _running(shards: Sequence[Shard], now: float) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _failed(shard: Shard) -> str:
+def _failed(shard: Shard, goes_on: bool) -> str:
     mark = shard.mark
     if shard.state == "lost":
         why = f"its job {mark.slurm_job} " if mark.slurm_job else f"its process {mark.pid} on {mark.host} "
-        why += "is no more and has left no word; it goes on at its next try"
+        why += f"is no more: {mark.detail}" if mark.detail else "is no more and has left no word"
+        why += "; it goes on at its next try" if goes_on else "; it goes on at the next run"
     else:
         why = mark.detail or "see its log"
-    return f"{shard.task.shard}: {shard.done} of {shard.task.items}: {why} (log {mark.log})"
+    log = f" (log {mark.log})" if mark.log else ""
+    return f"{shard.task.shard}: {shard.done} of {shard.task.items}: {why}{log}"
 
 
 def _attention(status: Status) -> Iterator[str]:
@@ -186,9 +192,7 @@ def _attention(status: Status) -> Iterator[str]:
 
 
 def _worries(status: Status) -> Iterator[str]:
-    reasons = Counter(job.reason for job in status.queue or () if job.state == "PENDING" and job.reason in HOPELESS)
-    for reason, jobs in reasons.items():
-        yield f"{_counted(jobs, 'job')} will not start as the settings are: {reason}; `codecap slurm check` says what fits"
+    yield from waits.worries(status.queue or ()).values()
     if status.budget_usd is not None and status.usd >= ALMOST * status.budget_usd:
         yield f"{status.usd:,.2f} of {status.budget_usd:,.2f} USD are spent: raise exchange.budget_usd"
     again: Counter[str] = Counter()
@@ -197,8 +201,10 @@ def _worries(status: Status) -> Iterator[str]:
     for reason, count in again.most_common(5):
         yield f"{_counted(count, 'item')} to be tried again at the next run: {reason}"
     killed = [shard for stage in status.stages for shard in stage.shards if shard.mark and shard.mark.ooms]
-    if killed:
-        yield f"{_counted(len(killed), 'shard')} were out of memory once or more: raise cluster.memory_factor if there are many"
+    if limited := len(status.at_largest):
+        yield f"{_counted(limited, 'shard')} out of memory with all that cluster.largest_mb allows: raise cluster.largest_mb"
+    if others := len(killed) - limited:
+        yield f"{_counted(others, 'shard')} out of memory once or more: raise cluster.memory_factor if there are many"
     yield from status.problems
 
 
@@ -208,6 +214,7 @@ def as_values(status: Status) -> dict[str, Any]:
         "folder": str(status.folder),
         "told": round(status.told, 3),
         "main_process": status.at_work,
+        "main_job": None if status.main_job is None else vars(status.main_job),
         "usd": round(status.usd, 6),
         "budget_usd": status.budget_usd,
         "left_s": None if status.left_s is None else round(status.left_s),

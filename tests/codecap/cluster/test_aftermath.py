@@ -1,5 +1,6 @@
 """The end of a run in words: one block, and one paragraph a cause however many shards it hit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,22 @@ CLIPS = {"00": ["A_001", "A_002"], "01": ["B_001", "B_002", "B_003"]}
 
 
 @pytest.fixture
-def journals(tmp_path) -> Journals:
+def journals(tmp_path, monkeypatch) -> Journals:
+    monkeypatch.chdir(tmp_path)
     return Journals(tmp_path / "shards")
 
 
 def note(journals: Journals, shard: str, **said) -> None:
+    """A shard's journal, and its log with a word in it."""
     journals.write(shard, Mark(shard=shard, run=RUN, **said))
+    written(said.get("log", ""))
+
+
+def written(log: str, words: str = "a word\n") -> str:
+    if log:
+        Path(log).parent.mkdir(parents=True, exist_ok=True)
+        Path(log).write_text(words)
+    return log
 
 
 def told(journals, failed, fates=None, log: Path | None = None, **more) -> str:
@@ -35,7 +46,7 @@ def test_nothing_is_said_of_a_run_that_came_through(journals):
 def test_a_job_out_of_memory_is_told_with_clips_node_log_and_setting(journals):
     shard = "render_captions/vtrace/01"
     note(journals, shard, state="running", total=3, done=1, slurm_job="17", log="logs/render_captions/vtrace/01.log")
-    fate = Fate(Cause.OUT_OF_MEMORY, "out of memory on n1", "raise cluster.memory_factor", ".snakemake/slurm_logs/17.log")
+    fate = Fate(Cause.OUT_OF_MEMORY, "out of memory on n1", "raise cluster.memory_factor", written(".snakemake/slurm_logs/17.log"))
     assert told(journals, [Failed(shard, 4)], {"17": fate}, not_begun=3).splitlines() == [
         "1 shard did not finish; what they have done is kept:",
         "  render_captions: out of memory (on n1)",
@@ -89,7 +100,7 @@ def test_many_causes_are_not_all_told(journals):
 
 def test_marks_of_another_run_say_nothing(journals):
     journals.write("render_captions/still/00", Mark("render_captions/still/00", run="earlier", state="stopped", detail="old"))
-    text = told(journals, [Failed("render_captions/still/00", 1, "logs/x.log")])
+    text = told(journals, [Failed("render_captions/still/00", 1, written("logs/x.log"))])
     assert "old" not in text and "its job ended before its work began" in text and "logs/x.log" in text
 
 
@@ -110,6 +121,111 @@ def test_what_sbatch_refused_is_in_its_own_words(journals, tmp_path):
     text = told(journals, [Failed("render_captions/still/00", 5)], log=log)
     assert "SLURM took no job: Memory specification can not be satisfied; Batch job submission failed: Requested node" in text
     assert "codecap slurm check" in text
+
+
+ACCOUNT = """Exception in run_job for rule {rule}: The given account rich appears to be invalid. Available accounts:
+root, benchmark
+[Mon Nov 30 09:45:18 2026]
+Error in rule {rule}:
+    message: Job submission failed with exception: The given account rich appears to be invalid. Available accounts:
+root, benchmarkFor further error details see the cluster/cloud log and the log files of the involved rule(s).
+    jobid: {number}
+    output: results/6_score/references/cpu/00.jsonl
+    log: logs/{rule}/00.log (check log file(s) for error details)
+Logfile logs/{rule}/00.log: empty file
+"""
+RULES = ("gather_annotations", "describe_references", "generate_captions")
+
+
+def refused(tmp_path) -> tuple[Path, list[Failed]]:
+    """Snakemake's log of jobs whose account SLURM does not know, and those jobs; the executor leaves empty logs."""
+    log = tmp_path / "run.log"
+    log.write_text("".join(ACCOUNT.format(rule=rule, number=number) for _ in range(11) for number, rule in enumerate(RULES)))
+    failed = [Failed(f"{rule}/00", number, written(f"logs/{rule}/00.log", "")) for number, rule in enumerate(RULES)]
+    return log, failed
+
+
+def test_an_account_that_slurm_does_not_know_is_told_once_in_the_executors_words(journals, tmp_path):
+    log, failed = refused(tmp_path)
+    lines = told(journals, failed, log=log).splitlines()
+    why = "SLURM took no job: The given account rich appears to be invalid. Available accounts: root, benchmark"
+    assert lines[1] == f"  describe_references, gather_annotations, generate_captions: {why}"
+    assert lines[2:5] == [
+        "    shards  gather_annotations/00, describe_references/00, generate_captions/00",
+        "    clips   2 left: A_001, A_002",
+        "    to do   `codecap slurm check` says which settings do not fit",
+    ]
+
+
+def test_what_was_refused_stands_in_the_journals_for_those_who_look_later(journals, tmp_path):
+    log, failed = refused(tmp_path)
+    note(journals, "gather_annotations/00", state="finished", total=2, done=2, unfinished=True, files=("a.html",))
+    before = Mark("describe_references/00", this_try=3, state="stopped", total=2, done=1, run="before", ooms=1, detail="stopped")
+    journals.write(before.shard, before)
+    finished = journals.read("gather_annotations/00")
+    told(journals, failed, log=log)
+    held = journals.every()
+    assert held["generate_captions/00"].state == "failed" and held["generate_captions/00"].run == RUN
+    assert held["generate_captions/00"].detail.startswith("SLURM took no job: The given account rich appears to be invalid")
+    assert "codecap slurm check" in held["generate_captions/00"].detail
+    kept = held["describe_references/00"]
+    assert (kept.state, kept.this_try, kept.done, kept.ooms) == ("failed", 3, 1, 1)
+    assert held["gather_annotations/00"] == finished
+    assert "generate_captions: SLURM took no job: The given account" in told(journals, failed, log=log)  # as if it were not there
+
+
+def test_why_a_job_was_killed_stands_in_its_journal(journals):
+    shard = "render_captions/vtrace/01"
+    note(journals, shard, total=3, done=1, slurm_job="17")
+    told(journals, [Failed(shard, 4)], {"17": Fate(Cause.OUT_OF_MEMORY, "out of memory on n1", "raise cluster.memory_factor")})
+    mark = journals.read(shard)
+    assert (mark.state, mark.done, mark.detail) == ("running", 1, "out of memory on n1")
+
+
+def test_the_log_of_slurm_is_named_first_where_the_work_never_began(journals):
+    log = written("logs/x.log", "Snakemake began\n")
+    fates = {"7": Fate(Cause.FAILED, "ended with an error of its own", log=written(".snakemake/slurm_logs/7.log"))}
+    run = Path("run.log")
+    run.write_text("Job 3 has been submitted with SLURM jobid 7 (log: /x/7.log).\n")
+    text = told(journals, [Failed("render_captions/still/00", 3, log)], fates, run)
+    assert "its job ended before its work began" in text
+    assert "    logs    .snakemake/slurm_logs/7.log, logs/x.log\n    to do   see the log\n" in text
+    written(log, "")
+    assert "    logs    .snakemake/slurm_logs/7.log\n" in told(journals, [Failed("render_captions/still/00", 3, log)], fates, run)
+    text = told(journals, [Failed("render_captions/still/00", 3, log)])
+    assert "logs    " not in text and "    to do   run again; no log says more\n" in text
+
+
+def test_a_run_that_was_stopped_says_so_and_what_is_missing(journals):
+    note(journals, "render_captions/vtrace/01", total=3, done=1, slurm_job="17", log="logs/x.log")
+    note(journals, "generate_captions/still/00", state="finished", total=2, done=2, slurm_job="18")
+    failed = [Failed("render_captions/vtrace/01", 1), Failed("gather_annotations/01", 2), Failed("generate_captions/still/00", 3)]
+    failed = [replace(job, cancelled=True) for job in failed]
+    assert told(journals, failed, {"17": Fate(Cause.ALIVE, "still in the queue")}, stopped=True, not_begun=5).splitlines() == [
+        "stopped; 2 jobs cancelled; what they have done is kept:",
+        "  gather_annotations, render_captions: cancelled, as the run was stopped",
+        "    shards  render_captions/vtrace/01, gather_annotations/01",
+        "    clips   5 left of these 6: B_001, B_002, B_003",
+        "  5 jobs did not run.",
+        "  Run the same command again to go on: nothing that is finished is done again.",
+    ]
+    assert journals.read("render_captions/vtrace/01").detail == ""  # the job may be about to say more itself
+
+
+def test_jobs_that_failed_before_the_run_was_stopped_are_told_beside_those_that_were_cancelled(journals):
+    note(journals, "render_captions/vtrace/01", state="failed", detail="no browser")
+    failed = [Failed("render_captions/vtrace/01", 1), Failed("render_captions/still/01", 2, cancelled=True)]
+    text = told(journals, failed, stopped=True)
+    assert text.startswith("stopped; 1 job cancelled, and 1 shard did not finish; what they have done is kept:\n")
+    assert "  render_captions: no browser\n" in text
+
+
+def test_a_run_that_was_stopped_between_two_jobs_says_so(journals):
+    assert told(journals, [], stopped=True, not_begun=1).splitlines() == [
+        "stopped; 0 jobs cancelled; what was done is kept.",
+        "  1 job did not run.",
+        "  Run the same command again to go on: nothing that is finished is done again.",
+    ]
 
 
 def test_a_node_that_failed_and_what_was_refused_after_it_are_both_told(journals, tmp_path):

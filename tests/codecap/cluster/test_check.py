@@ -8,7 +8,7 @@ import yaml
 
 from codecap import config
 from codecap.cluster import check, facts, site, slurm
-from codecap.cluster.check import Asked, Verdict
+from codecap.cluster.findings import Asked, Finding, Verdict
 from codecap.cluster.settings import Cluster
 from codecap.cluster.site import Gres, Site
 
@@ -42,7 +42,7 @@ def changed(here: Site, name: str, **values) -> Site:
     return dataclasses.replace(here, partitions={**here.partitions, name: dataclasses.replace(here.partitions[name], **values)})
 
 
-def found(here: Site, cluster: Cluster | None = None, asked=ASKED, profile=PROFILE) -> dict[str, check.Finding]:
+def found(here: Site, cluster: Cluster | None = None, asked=ASKED, profile=PROFILE) -> dict[str, Finding]:
     return {finding.setting: finding for finding in check.examine(here, cluster or Cluster(), asked, profile)}
 
 
@@ -110,6 +110,19 @@ def test_a_setting_that_does_not_fit(here, settings, key, told, fits):
 def test_a_job_too_large_for_any_node_is_named(here):
     finding = found(here, asked={"cpu": Asked(99000, 60, 1, "compare_systems")})["partition"]
     assert finding.verdict is Verdict.WRONG and "compare_systems asks for 99000 MB" in finding.told and not finding.decided
+
+
+def test_a_factor_that_makes_jobs_too_large_is_the_setting_that_does_not_fit(here):
+    """4000 MB with a factor of 100: nodes of 12000 MB take no more than a factor of 3."""
+    huge = {"cpu": Asked(400_000, 60, 1, "render_captions")}
+    findings = found(here, Cluster(partition="cpu", memory_factor=100), huge)
+    factor = findings["memory_factor"]
+    assert (factor.verdict, factor.value, factor.fits, factor.decided) == (Verdict.WRONG, 100, 3.0, False)
+    assert factor.told.startswith("render_captions asks for 400000 MB with it; nodes of cpu have 12000 MB at most")
+    assert findings["partition"].verdict is Verdict.OK
+    bounded = found(here, Cluster(partition="cpu", memory_factor=100, largest_mb=12000), huge)
+    assert bounded["memory_factor"].verdict is Verdict.NOTE and bounded["largest_mb"].verdict is Verdict.OK
+    assert "memory_factor" not in found(here)
 
 
 def test_a_job_that_takes_longer_than_the_cluster_allows(here):

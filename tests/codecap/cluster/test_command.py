@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from typer.testing import CliRunner
 
 from codecap import config
 from codecap.cli import app
-from codecap.cluster import site_file
+from codecap.cluster import site_file, slurm
 
 KEPT = Path(__file__).parent / "slurm-22.05"  # printed by SLURM 22.05.8
 DEMO = ["--config", str(config.PROJECT / "config" / "demo.yaml")]
@@ -64,6 +66,62 @@ def test_a_value_of_a_file_that_lies_over_it_still_does_not_fit(cluster, tmp_pat
     (tmp_path / "mine.yaml").write_text("cluster: {partition: batch}\n")
     done = run("--config", str(tmp_path / "mine.yaml"), "--write")
     assert done.exit_code == 1 and "there is no partition batch" in done.stdout
+
+
+def test_what_a_file_lays_over_it_is_said_and_left_to_that_file(cluster, tmp_path):
+    over = tmp_path / "k.yaml"
+    over.write_text("cluster: {partition: batch}\n")
+    done = run("--config", str(over), "--write")
+    assert (
+        f"there is no partition batch; there are cpu, network, gpu; would fit: cpu; set by {over}: change it there" in done.stdout
+    )
+    section = yaml.safe_load(cluster.read_text())["cluster"]
+    assert (section["partition"], section["account"]) == (None, "root")
+    again = run("--config", str(over))
+    assert again.exit_code == 1 and "check --write puts" not in again.stdout
+    findings = json.loads(run("--config", str(over), "--json").stdout)["findings"]
+    assert {finding["setting"]: finding["set_by"] for finding in findings if finding["set_by"]} == {"partition": str(over)}
+
+
+@pytest.mark.parametrize(
+    ("hangs", "daemon"), [("scontrol", "controller (slurmctld)"), ("sacctmgr", "accounting daemon (slurmdbd)")]
+)
+def test_a_daemon_that_hangs_is_asked_one_question_and_told(cluster, program, monkeypatch, hangs, daemon):
+    asked = program(hangs, 'echo "$*" >> "$(dirname "$0")/asked"; exec sleep 60') / "bin" / "asked"
+    run_for = slurm._run
+    monkeypatch.setattr(slurm, "_run", lambda argv, limit_s: run_for(argv, limit_s / 60))
+    done = run()
+    assert done.exit_code == 1 and f"{hangs} did not answer within" in done.stderr
+    assert f"the {daemon} hangs or is out of reach" in done.stderr and len(asked.read_text().splitlines()) == 1
+
+
+@pytest.fixture
+def main_job(program, tmp_path):
+    """The main process as a job: starts it, asks it to end when it works, and gives what it said and its exit status."""
+    program("snakemake", "trap 'exit 130' INT; echo at work; while :; do sleep 0.05; done")
+    program("scontrol", 'echo "scontrol $*"')
+
+    def ended(after_s: int) -> tuple[str, int]:
+        env = {"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_JOB_ID": "7"}
+        script = config.PROJECT / "profiles" / "slurm" / "main.sbatch"
+        # bash begins to count its seconds at SECONDS
+        job = subprocess.Popen(["bash", script], env={**env, "SECONDS": str(after_s)}, stdout=-1, stderr=-2, text=True)
+        assert job.stdout.readline() == "at work\n"
+        job.send_signal(signal.SIGUSR1)
+        said, _ = job.communicate(timeout=20)
+        return said, job.returncode
+
+    return ended
+
+
+def test_a_main_process_near_its_time_limit_goes_back_to_the_queue(main_job):
+    said, status = main_job(600)
+    assert "goes on as job 7" in said and "scontrol requeue 7" in said and status != 0
+
+
+def test_a_main_process_without_time_to_work_is_not_queued_without_end(main_job):
+    said, status = main_job(0)
+    assert "submit it with --time of 15 minutes at least" in said and "scontrol" not in said and status == 1
 
 
 def test_without_slurm_there_is_one_clear_error(monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codecap import config
+from codecap import config, plan
 from codecap.cluster import largest
 
 RULES = "\n".join(path.read_text() for path in sorted((config.PROJECT / "rules").glob("*.smk")))
@@ -39,6 +39,20 @@ def test_the_papers_protocol_needs_all_kinds_and_limits_of_the_site_do_not_count
     assert set(asked) == {"cpu", "gpu", "network"}
     assert all(job.memory_mb > 500 and job.minutes > 5 for job in asked.values())
     assert of_what.startswith("32 notional clips of 40 s at 1920x1080") and "is empty" in of_what
+
+
+@pytest.mark.parametrize("metric", config.load()["metrics"])
+def test_a_run_without_one_of_the_metrics(metric):
+    """Only what the others need is asked for: without the metric of objects, nothing for its two rules."""
+    demo = config.PROJECT / "config" / "demo.yaml"
+    asked, _ = largest.of(config.load(demo, overrides={"metrics": {metric: None}}))
+    assert asked["cpu"].memory_mb > 1000
+
+
+def test_without_the_metric_of_objects_its_rules_have_no_jobs():
+    told = config.load(overrides={"metrics": {"object_iou": None}})
+    rules = {rule for rule, _ in largest._jobs(told, plan.make(told), ["00"])}
+    assert rules == set(largest.WILDCARDS) - {"prompt_objects", "segment_objects"}
 
 
 def test_no_folder_is_made_that_a_run_does_not_make(tmp_path):

@@ -196,6 +196,20 @@ def test_memory_grows_only_after_a_kill_for_memory_and_once_for_each(ask, journa
     assert ask(**render, attempt=4, killed=killed, site={"largest_mb": 3 * base})["mem_mb"] == 3 * base
 
 
+def test_a_kill_for_memory_with_all_that_the_site_allows_is_for_good_and_says_so(ask, journals):
+    """Another attempt would be killed as well; one that had less asks for more."""
+    shard, render = "render_captions/vtrace/03", {"rule": "render_captions", "wildcards": VTRACE}
+    base = ask(**render)["mem_mb"]
+    for ooms, largest_mb, for_good in [(0, 500, True), (0, base, True), (0, base + 100, False), (1, base + 100, True)]:
+        journals.write(shard, Mark(shard, state="running", total=32, slurm_job="41", ooms=ooms, run="r"))
+        asked_mb = ask(**render, attempt=2, killed=lambda _: True, site={"largest_mb": largest_mb})["mem_mb"]
+        told = journals.read(shard)
+        assert (asked_mb, told.state, told.ooms, told.run, told.for_good) == (largest_mb, "failed", ooms + 1, "r", for_good)
+        assert told.detail == (
+            f"out of memory with cluster.largest_mb ({largest_mb} MB): raise it" if for_good else "killed: out of memory"
+        )
+
+
 def test_within_a_job_and_in_a_shown_plan_nobody_is_asked_and_nothing_written(ask, journals):
     shard = "render_captions/vtrace/03"
     mark = Mark(shard, state="running", total=32, done=4, slurm_job="41", ooms=1)

@@ -25,6 +25,7 @@ class Plain:
     kept: set[str] = field(default_factory=set)
     told: list[tuple[str, str]] = field(default_factory=list)
     submitted: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)  # of the submissions to come, in this order; "": it is taken
     cancelled: int = 0
     next_seconds_between_status_checks: float = 180.0
     _failed_nodes: set[str] = field(default_factory=set)
@@ -35,8 +36,14 @@ class Plain:
     def report_job_error(self, job, msg=None, aux_logs=()) -> None:
         self.told.append((job.external_jobid, f"{msg}{[*aux_logs]}"))
 
+    def _report_job_error_threadsafe(self, job, msg) -> None:
+        self.report_job_error(job, msg=msg)
+
     def run_job(self, job) -> None:
-        self.submitted.append(job)
+        if self.refusals and (words := self.refusals.pop(0)):
+            self._report_job_error_threadsafe(Job(None), words)
+        else:
+            self.submitted.append(job)
 
     def cancel(self) -> None:
         self.cancelled += 1
@@ -62,10 +69,11 @@ def checked(executor: Plain, *jobs: Job) -> list[str | None]:
 
 
 def queue(program, *jobs: str) -> None:
-    """squeue with these lines of job and state."""
-    lines = "".join(
-        f"{line.split()[0]}\\037{line.split()[1]}\\037None\\037n\\037p\\037n1\\0370:05\\037c\\037/f\\n" for line in jobs
-    )
+    """squeue with these lines of job, state and reason."""
+    lines = ""
+    for job in jobs:
+        job_id, state, reason = [*job.split(), "None"][:3]
+        lines += "\\037".join((job_id, state, reason, "n", "p", "n1", "0:05", "c", "/f")) + "\\n"
     program("squeue", f"printf '{lines}'")
 
 
@@ -165,19 +173,67 @@ def test_a_node_that_failed_is_left_out_only_where_there_are_others(program, nod
     assert executor._failed_nodes == left_out and len(executor.submitted) == 1
 
 
-def test_a_cancelled_run_waits_for_no_controller(program):
+def test_a_cancelled_run_waits_for_no_controller_and_submits_nothing_more(program):
     executor = Plain()
-    Watch(executor, lambda _: None, longest_s=60)
+    watch = Watch(executor, lambda _: None, longest_s=60)
+    assert not watch.cancelled
     program("scontrol", "exit 1")
     executor.cancel()
     executor.run_job("job")
-    assert executor.cancelled == 1 and executor.submitted == ["job"]
+    assert watch.cancelled and executor.cancelled == 1 and executor.submitted == []
+
+
+NO_ROOM = """SLURM sbatch failed. The error message was 'sbatch: error: QOSMaxSubmitJobPerUserLimit
+sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)'.
+"""
+
+
+def test_a_job_is_submitted_when_there_is_room_among_those_a_user_may_have(program, monkeypatch):
+    monkeypatch.setattr("codecap.cluster.watch._TRIED_AGAIN_S", 0.01)
+    executor, told = Plain(refusals=[NO_ROOM, NO_ROOM, "", NO_ROOM]), []
+    Watch(executor, told.append, longest_s=60)
+    program("scontrol", 'echo "Slurmctld(primary) at x is UP"')
+    executor.run_job(ToSubmit({}))
+    executor.run_job(ToSubmit({}))
+    assert len(executor.submitted) == 2 and executor.told == []
+    assert len(told) == 1 and "submitted when there is room" in told[0]
+
+
+@pytest.mark.parametrize("words", ["SLURM sbatch failed. 'Invalid partition name specified'.", NO_ROOM])
+def test_what_is_refused_for_good_or_for_long_is_an_error(program, monkeypatch, words):
+    monkeypatch.setattr("codecap.cluster.watch.ROOM_S", 0)
+    executor, noted = Plain(refusals=[words, ""]), []
+    Watch(executor, lambda _: None, longest_s=60, note_refusal=lambda job, words: noted.append((job, words)))
+    program("scontrol", 'echo "Slurmctld(primary) at x is UP"')
+    job = ToSubmit({})
+    executor.run_job(job)
+    assert executor.submitted == [] and executor.told == [(None, f"{words}[]")] and noted == [(job, words)]
+    executor._report_job_error_threadsafe(Job(None), "of an array")
+    assert executor.told[1:] == [(None, "of an array[]")]
+
+
+def test_a_job_that_waits_for_ever_is_told_once(program):
+    executor, told = Plain(kept={"1", "2", "3"}), []
+    Watch(executor, told.append, longest_s=60, every_s=0)
+    queue(program, "1 PENDING PartitionTimeLimit", "2 PENDING Priority", "9 PENDING PartitionTimeLimit")
+    jobs = [Job("1"), Job("2"), Job("3")]
+    for _ in range(3):
+        assert checked(executor, *jobs)
+    assert told == ["1 job will not start as the settings are: PartitionTimeLimit; `codecap slurm check` says what fits"]
 
 
 def test_the_executor_is_the_one_that_was_looked_at():
     """What is laid over it is there, and it still waits for preempted jobs: look at it again when this fails."""
     assert importlib.metadata.version("snakemake-executor-plugin-slurm").startswith("2.8.")
-    for name in ("run_job", "check_active_jobs", "report_job_success", "report_job_error", "cancel"):
+    for name in (
+        "run_job",
+        "check_active_jobs",
+        "report_job_success",
+        "report_job_error",
+        "cancel",
+        "_report_job_error_threadsafe",
+    ):
         assert callable(getattr(Executor, name))
+    assert inspect.getsource(Executor.run_job).count("self._report_job_error_threadsafe(") == 2  # each refusal
     assert "_failed_nodes" in inspect.getsource(Executor.__post_init__)
     assert '"PREEMPTED"' not in inspect.getsource(Executor.check_active_jobs).split("fail_stati = (")[1].split(")")[0]

@@ -1,6 +1,7 @@
 """`codecap models check` against loopback servers: what it says is what the server saw."""
 
 import json
+import time
 
 import pytest
 import yaml
@@ -8,6 +9,7 @@ from loopback import Loopback
 from typer.testing import CliRunner
 
 from codecap.cli import app
+from codecap.generate import checking
 
 KEY = "sk-test-0123456789-abcdefghijklmnop"
 PRICES = """
@@ -82,6 +84,32 @@ def test_what_is_wrong_is_said_and_the_status_is_1(check):
     assert lines["fine"].startswith("fine: ok") and "50 pictures tried; its entry says that it takes 60" in lines["fine"]
     assert "asks no model" in lines["still"]
     assert "2 of 6 ready" in told
+
+
+def test_a_refusal_is_wrong_and_an_empty_answer_is_told(check):
+    with Loopback(answer=lambda _: "", key=KEY) as server:
+        server.behave("refusal", "well")
+        status, told = check(
+            {"refused": entry(server, "openai", images=1), "empty": entry(server, "anthropic", images=1)}, "--json"
+        )
+    refused, empty = json.loads(told)
+    assert status == 1
+    assert refused["problems"] == ["the model, or a filter of its provider, refused to answer"]
+    assert empty["problems"] == [] and any(note.startswith("the answer holds no text") for note in empty["notes"])
+
+
+def test_an_endpoint_that_hangs_is_named_first_and_not_waited_for_as_for_a_page(check, monkeypatch):
+    monkeypatch.setattr(checking, "LONGEST_S", 0.5)
+    with Loopback(answer=lambda _: "1", key=KEY, hang_s=5) as server:
+        server.behave("hang")
+        began = time.monotonic()
+        status, told = check({"one": entry(server, "openai", images=1)})
+    assert status == 1 and time.monotonic() - began < 4.5
+    assert "one: asking m-1 at 127.0.0.1" in told and "one: FAILED" in told
+
+
+def test_the_longest_wait_is_two_minutes():
+    assert checking.LONGEST_S == 120
 
 
 def test_a_second_check_asks_again(check):

@@ -1,6 +1,7 @@
 """`codecap store` on a small store."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from codecap.cli import app
 from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT, load
 from codecap.plan import bucket_of
+from codecap.shards import SHARDS, Journals, Mark
 from codecap.status import record
 from codecap.store import ItemStore, packs, settings
 
@@ -103,6 +105,37 @@ def test_a_store_that_is_not_there_is_said_with_status_1(tmp_path, monkeypatch):
         told = CliRunner().invoke(app, ["store", command])
         assert told.exit_code == 1 and f"{tmp_path / 'store' / 'durable'}" in told.stderr and "no such folder" in told.stderr
         assert "problems" not in told.stdout
+
+
+def purge(tmp_path, root):
+    shutil.rmtree(tmp_path / root)
+
+
+def test_with_one_root_gone_the_other_is_looked_at(run, tmp_path):
+    purge(tmp_path, "bulk")
+    told = f"{tmp_path / 'bulk'}: no such folder; what the run needs of it is made again at the next run\n1 problems\n"
+    assert run("verify") == (1, told)
+    assert run("log") == (0, "     1 score/kss                    still\n")
+    assert run("pack")[0] == run("unpack")[0] == run("clean")[0] == 0
+
+
+@pytest.mark.parametrize("gone", ["all of it", "one item with its record", "one file"])
+def test_in_a_runs_folder_all_that_its_rows_name_is_missed_once(in_a_run, tmp_path, gone):
+    videos = sorted((tmp_path / "bulk").rglob("*.mp4"))
+    shard = "render_captions/still/00"
+    Journals(SHARDS).write(shard, Mark(shard, state="finished", total=2, done=2, files=tuple(map(str, videos))))
+    assert in_a_run("store", "verify").stdout == "0 problems\n"
+    if gone == "all of it":
+        purge(tmp_path, "bulk")
+    for path in videos[0].parent.iterdir() if gone == "one item with its record" else videos[:1] if gone == "one file" else ():
+        path.unlink()
+    packs._KNOWN.clear()
+    told = in_a_run("store", "verify")
+    missing = [line for line in told.stdout.splitlines() if line.endswith(": missing; it is made again at the next run")]
+    expected = videos if gone == "all of it" else videos[:1]
+    assert told.exit_code == 1
+    assert missing == [f"{video}: missing; it is made again at the next run" for video in expected]
+    assert told.stdout.endswith(f"{len(expected) + (gone == 'all of it')} problems\n")
 
 
 def test_what_a_damaged_pack_has_lost_is_told_with_status_1(run, tmp_path):

@@ -43,7 +43,13 @@ def test_these_pass(status):
         (400, "content_policy_violation", "", "content"),
         (400, "invalid_prompt", "", "content"),
         (400, "invalid_request_error", "Output blocked by content filtering policy", "content"),
-        (403, "content_filter", "", "endpoint"),
+        (403, "content_filter", "", "content"),
+        (403, "403", "Your chosen model requires moderation and your input was flagged. No credits were charged.", "content"),
+        (403, "", "The input was flagged by moderation.", "content"),
+        (403, "", "Your account was flagged for unusual activity.", "endpoint"),
+        (403, "", "This organization is disabled for violations of the usage policies.", "endpoint"),
+        (403, "permission_error", "Your API key does not have permission to use the specified resource.", "endpoint"),
+        (401, "", "The input was flagged by moderation.", "endpoint"),
     ],
 )
 def test_these_do_not(status, code, message, concerns):

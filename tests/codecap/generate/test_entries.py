@@ -42,6 +42,18 @@ def test_every_entry_that_ships_can_be_loaded_and_has_a_price(name):
     assert PriceTable.read(TABLE).rates(endpoint.model, endpoint.host, today()) is not None
 
 
+def test_every_film_of_captions_that_ships_can_be_loaded():
+    films = [entry for entry in CONFIG["models"].values() if entry["harness"] == "caption_to_video"]
+    made = [registry.make(entries.FAMILY, entry["harness"], entries.settings_of(CONFIG, entry)) for entry in films]
+    assert len(made) == 3 and {film.maker.version() for film in made} == {"doubao-seedance-2-5-260628"}
+
+
+def test_a_request_to_anthropic_stays_below_its_32_mb():
+    """At 640 kB a picture, in base64: a JPEG of 1568 px that is full of detail."""
+    asked = [CONFIG["models"][name]["endpoint"] for name in ASKING if CONFIG["models"][name]["endpoint"]["api"] == "anthropic"]
+    assert asked and all(endpoint["images"] * 640_000 <= 32_000_000 for endpoint in asked)
+
+
 def test_entries_that_ship_are_different_systems():
     made = [
         str(registry.make(entries.FAMILY, entry["harness"], entries.settings_of(CONFIG, entry)).identity)

@@ -33,6 +33,15 @@ INNER = (
         f"{OTHER}\n\nBetter:\n\n{PAGE}",
         f"```html\n{PAGE}\n```\nThe next version would begin so:\n```html\n<!doctype html><html><body>\n```",
         f"````markdown\n```\n````\n```html\n{PAGE}\n```",
+        f"```html\n{PAGE}```\n\nThis page shows a box.",
+        f"```html\n{PAGE}\n\nThis page shows a box.",
+        f"```html\n{PAGE}``` This page shows a box.",
+        f"```html\n{PAGE}```\n\nIts style, apart:\n```css\np {{}}\n```\nThat is all.",
+        f"```html\n{PAGE}\n\nIts style, apart:\n```css\np {{}}\n```\nThat is all.",
+        f"```html\n{OTHER}```\n\nWith the colours mended:\n```html\n{PAGE}\n```",
+        f"```html\n{OTHER}\n\nWith the colours mended:\n```html\n{PAGE}\n```",
+        f"First a box.</think>\n```html\n{PAGE}\n```",
+        f"```html\n{PAGE}\n```\nA model that thinks says </think> at its end.",
     ],
 )
 def test_the_last_complete_page_is_found(answer):
@@ -66,6 +75,9 @@ def test_three_backticks_in_a_script_do_not_cut_the_page():
         (f"```html\n{PAGE[:60]}", True, "cut off at the limit of output tokens, within the page"),
         ("Let me think about", True, "cut off at the limit of output tokens, before the page"),
         ("", True, "cut off at the limit of output tokens, before anything but thinking"),
+        (f"<think>A draft:\n```html\n{PAGE}\n```\nBut wait", False, "the answer is empty"),
+        (f"<thinking>{PAGE}", True, "cut off at the limit of output tokens, before anything but thinking"),
+        ("A box, I see.</think>\nI cannot.", False, "no page in the answer: I cannot."),
         ("<think>first", True, "cut off at the limit of output tokens, before anything but thinking"),
         ("<div>a fragment</div></html>", False, "no page in the answer: <div>a fragment</div></html>"),
         ("x" * 400, False, "no page in the answer: " + "x" * 159 + "…"),
@@ -77,10 +89,16 @@ def test_why_there_is_none(answer, cut_off, reason):
 
 
 def test_fences_are_those_of_markdown():
-    assert blocks("a\n```\nb\n````\nc") == ["b"]
-    assert blocks("~~~\n```\n~~~") == ["```"]
+    assert blocks("a\n```\nb\n````\nc") == [("b", True)]
+    assert blocks("~~~\n```\n~~~") == [("```", True)]
     assert blocks("``` a`b\nc") == []
-    assert blocks("```x\nopen") == ["open"]
+    assert blocks("```x\nopen") == [("open", False)]
+    assert blocks("```x\n</html>``\n</html>```\nprose") == [("</html>``\n</html>", True)]
+
+
+def test_a_script_after_the_end_of_the_document_is_of_the_page_where_its_fence_is_closed():
+    page = f"{PAGE}\n<script>window.seek = s => '<html></html>'</script>"
+    assert page_in(f"```html\n{page}\n```\nIt moves.").page == page + "\n"
 
 
 @pytest.mark.parametrize(

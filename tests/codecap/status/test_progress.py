@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from codecap import config as configuration
 from codecap.cluster import slurm
 from codecap.errors import UserError
 from codecap.exchange.budget import Budget
@@ -141,6 +142,47 @@ def test_jobs_of_other_folders_and_other_programs_are_not_this_runs(run):
     shard = "score_renders/cpu/system_00/00"
     jobs = [in_queue("81", "PENDING", shard), in_queue("82", "PENDING", shard, "/elsewhere"), in_queue("83", "RUNNING", "")]
     assert [job.job_id for job in look(run.config, lambda: jobs).queue] == ["81"]
+
+
+def test_jobs_that_wait_are_seen_before_the_first_has_begun_to_work(run):
+    jobs = [in_queue("81", "PENDING", "render_captions/system_00/00", reason="PartitionTimeLimit")]
+    assert not Path("results/shards").exists()
+    assert [job.job_id for job in look(run.config, lambda: jobs).queue] == ["81"]
+
+
+@pytest.mark.parametrize("begun", ["results/.lock", "results/shards/x.json"])
+def test_another_users_run_has_no_queue_of_ours(run, monkeypatch, begun):
+    path = Path(begun)
+    path.parent.mkdir(parents=True)
+    path.touch()
+    monkeypatch.setattr(os, "getuid", lambda: path.stat().st_uid + 1)
+    assert look(run.config, lambda: [in_queue("81", "PENDING", "render_captions/system_00/00")]).queue is None
+
+
+def main_job(job_id, state, folder=None, reason="None"):
+    return slurm.Job(job_id, state, reason, "codecap-main", "cpu", "n1", None, "", str(folder or Path.cwd()))
+
+
+def test_a_main_process_that_is_a_job_is_found_in_the_queue(run):
+    assert look(run.config, lambda: [main_job("24", "RUNNING", "/elsewhere")]).main_job is None
+    found = look(run.config, lambda: [main_job("24", "PENDING"), main_job("25", "RUNNING")])
+    assert found.main_job.job_id == "25" and found.queue == () and found.goes_on
+
+
+def test_the_main_process_is_submitted_under_the_name_that_is_looked_for():
+    script = (configuration.PROJECT / "profiles" / "slurm" / "main.sbatch").read_text()
+    assert f"#SBATCH --job-name={progress.MAIN_JOB}\n" in script
+
+
+def test_shards_that_were_given_all_that_may_be_asked_for_and_had_not_enough(run):
+    for number, ooms in enumerate((10, 0)):
+        run.tell(f"render_captions/system_0{number}/00", state="failed", ooms=ooms)
+    run.config["cluster"] = {}
+    assert look(run.config).at_largest == frozenset()
+    run.config["cluster"] = {"largest_mb": 500}
+    assert look(run.config).at_largest == {"render_captions/system_00/00"}
+    run.config["cluster"] = {"largest_mb": 10**9}
+    assert look(run.config).at_largest == frozenset()
 
 
 def test_a_queue_that_cannot_be_read_is_told_and_stops_nothing(run):

@@ -54,6 +54,53 @@ def test_it_fits_a_terminal_and_says_what_matters(run):
     assert "1 job will not start as the settings are: PartitionTimeLimit; `codecap slurm check` says what fits" in flat
 
 
+def waiting(name, comment, *jobs):
+    here = str(Path.cwd())
+    return [slurm.Job(job_id, "PENDING", reason, name, "cpu", "", None, comment, here) for job_id, reason in jobs]
+
+
+def test_a_main_process_that_waits_for_its_turn_is_told_with_its_reason(run):
+    text = as_text(look(run.config, lambda: waiting("codecap-main", "", ("25", "BeginTime"))))
+    assert "run        waits in the queue as job 25: BeginTime" in text and "none works here" not in text
+    text = as_text(
+        look(run.config, lambda: [slurm.Job("25", "RUNNING", "None", "codecap-main", "cpu", "n1", 9, "", str(Path.cwd()))])
+    )
+    assert "run        job 25 on n1\n" in text
+
+
+def test_why_jobs_wait_is_told_before_any_works(run):
+    away = "ReqNodeNotAvail, UnavailableNodes:n1"
+    jobs = waiting("5af0", "rule_render_captions_wildcards_x_00", ("1", away), ("2", away), ("3", "Priority"), ("4", "None"))
+    text = as_text(look(run.config, lambda: jobs))
+    assert "SLURM      0 jobs running, 4 waiting (2 of them: ReqNodeNotAvail)" in text
+    assert "2 jobs wait for nodes that are down, drained or reserved (ReqNodeNotAvail)" in " ".join(text.split())
+    assert "0 jobs running, 1 waiting (Priority)" in as_text(look(run.config, lambda: jobs[2:3]))
+
+
+def test_a_job_that_was_killed_is_told_with_what_killed_it_and_when_it_goes_on(run):
+    run.tell("render_captions/system_00/00", done=5, slurm_job="86", detail="out of memory on n1")
+    after = "render_captions/system_00/00: 5 of 20: its job 86 is no more: out of memory on n1; it goes on at the next run (log"
+    during = after.replace("the next run", "its next try")
+    assert after in " ".join(as_text(look(run.config, lambda: [])).split())
+    main = waiting("codecap-main", "", ("25", "BeginTime"))
+    assert during in " ".join(as_text(look(run.config, lambda: main)).split())
+
+
+def test_a_shard_that_was_refused_has_no_log(run):
+    words = "SLURM took no job: invalid partition specified: nope"
+    run.tell("render_captions/system_00/00", state="failed", detail=words, log="")
+    assert f"render_captions/system_00/00: 0 of 20: {words}\n" in as_text(look(run.config, lambda: [])) + "\n"
+
+
+def test_memory_is_told_with_the_setting_that_limits_it(run):
+    run.tell("render_captions/system_00/00", state="failed", ooms=10)
+    assert "1 shard out of memory once or more: raise cluster.memory_factor" in as_text(look(run.config, lambda: None))
+    run.config["cluster"] = {"largest_mb": 500}
+    text = as_text(look(run.config, lambda: None))
+    assert "1 shard out of memory with all that cluster.largest_mb allows: raise cluster.largest_mb" in text
+    assert "memory_factor" not in text
+
+
 def test_many_lanes_long_names_and_money_fit_too(run):
     names = {name: entry | {"lane": lane} for (name, entry), lane in zip(run.config["metrics"].items(), LANES * 9, strict=False)}
     run.config["metrics"] = names

@@ -13,20 +13,23 @@ from pathlib import Path, PurePosixPath
 
 from codecap.generate.sandbox import left_behind
 
-LARGEST_LOG = 1 << 30  # bytes of a file that are read
-LONGEST_LINE = 64 << 20
+LARGEST_LOG = 256 << 20  # bytes of a file that are read, into memory; a larger one is passed over
+LONGEST_LINE = 32 << 20  # bytes; what is longer comes in parts
 MOST_KEPT = 64 << 20  # characters of a log; of a longer one its end is kept too
-KEPT_END = 200  # lines
+KEPT_END, LONGEST_END = 200, 100_000  # lines, and characters of each
 MOST_FILES = 64
+LONGEST_WORDS = 1000  # bytes
 _ENCODED = re.compile(rb"[A-Za-z0-9+/]{2000,}={0,2}")
 
 
-def kept(lines: Iterable[bytes], noise: tuple[bytes, ...]) -> str:
+def kept(lines: Iterable[bytes], noise: tuple[bytes, ...], most: int | None = None) -> str:
     """The lines of a log that are kept, as text.
 
     Args:
         noise: beginnings of lines that are left out.
+        most: characters, MOST_KEPT by default; the end of the log is kept beside them.
     """
+    most = MOST_KEPT if most is None else most
     begun: list[str] = []
     end: list[str] = []
     size = 0
@@ -34,11 +37,11 @@ def kept(lines: Iterable[bytes], noise: tuple[bytes, ...]) -> str:
         if line.startswith(noise):
             continue
         told = _ENCODED.sub(lambda found: b"<%d characters>" % len(found[0]), line).decode("utf-8", "replace")
-        if size + len(told) <= MOST_KEPT and not end:
+        if size + len(told) <= most and not end:
             begun.append(told)
             size += len(told)
         else:
-            end = [*end[-KEPT_END + 1 :], told[:100_000]]
+            end = [*end[-KEPT_END + 1 :], told[:LONGEST_END]]
     return "".join(begun + end)
 
 
@@ -52,13 +55,26 @@ def lines_of(path: Path) -> Iterator[bytes]:
         return
 
 
+def last_line(path: Path) -> str:
+    """The last line, if it is a short one, of a file of ours that an agent has written to; empty where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - LONGEST_WORDS, 0))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except FileNotFoundError:
+        return ""
+    return lines[-1] if lines else ""
+
+
 def lines_left(folder: Path, place: str) -> Iterator[bytes]:
     """The lines of a file in a folder that an agent has written; none where it is not to be read."""
     try:
         raw = left_behind.read(folder, place, LARGEST_LOG)
     except left_behind.NotReadable:
         return
-    yield from io.BytesIO(raw)
+    with io.BytesIO(raw) as file:
+        while line := file.readline(LONGEST_LINE):
+            yield line
 
 
 def matching(folder: Path, pattern: str) -> list[str]:
@@ -78,6 +94,24 @@ def matching(folder: Path, pattern: str) -> list[str]:
                 yield from (f"{entry.name}/{found}" for found in look(inner / entry.name, parts[1:]))
 
     return [found for _, found in zip(range(MOST_FILES), look(folder, PurePosixPath(pattern).parts), strict=False)]
+
+
+def left_at_home(work: Path, home: str, patterns: Iterable[str], noise: tuple[bytes, ...]) -> dict[str, str]:
+    """Logs in an agent's home folder that are kept, by their places in it.
+
+    Args:
+        work: a folder of ours, which the agent could only fill.
+        home: place of the home folder there; the agent may have put a link in its stead, which is not followed either.
+        patterns: of the logs' places in the home folder.
+    """
+    told: dict[str, str] = {}
+    left = MOST_KEPT  # of all together
+    for place in (place for pattern in patterns for place in matching(work, f"{home}/{pattern}")):
+        told[place.removeprefix(f"{home}/")] = text = kept(lines_left(work, place), noise, left)
+        left -= len(text)
+        if left <= 0:
+            break
+    return told
 
 
 def write(path: Path, logs: Mapping[str, str]) -> None:

@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -111,12 +112,20 @@ def find(name: str, version: str, folder: Path | None = None, node: str = "") ->
     place = folder_of(folder) / f"{name}-{version}"
     program = _program(name, place)
     if program is None or not (place / MARK).is_file():
-        raise NotInstalled(f"{name} {version} is not in {place.parent}: install it by `codecap harness install {name}`")
+        way_out = _command(name, version, folder)
+        raise NotInstalled(f"{name} {version} is not in {place.parent}: install it by `{way_out}`")
     if not PACKAGES[name].node:
         return Installed(name, version, (str(program),), (place,))
     runtime, found = node_for(name, folder, node)
     programs = (place, runtime.parent.parent) if _is_own(runtime, folder) else (place, *_seen_with(runtime))
     return Installed(name, version, (str(runtime), str(program)), programs, found)
+
+
+def _command(name: str, version: str, folder: Path | None) -> str:
+    """What installs this version there, whatever the configuration says of others."""
+    locked = _locked(name) == version
+    where = "" if folder is None else f" --folder {shlex.quote(str(folder_of(folder)))}"
+    return f"codecap harness install {name}{'' if locked else f' --version {version}'}{where}"
 
 
 def node_for(name: str, folder: Path | None, version: str) -> tuple[Path, str]:
@@ -204,16 +213,25 @@ def _fetch(name: str, version: str, place: Path, tell: Callable[[str], None]) ->
 
 def _put_lock(name: str, version: str, draft: Path) -> bool:
     """Write a package.json, and the project's lock where there is one for this version. Whether there is."""
-    lock = LOCKS / name / "package-lock.json"
     told = {"name": f"codecap-{name.replace('_', '-')}", "version": "1.0.0", "private": True}
-    if lock.is_file():
-        root = json.loads(lock.read_text(encoding="utf-8"))["packages"][""]
-        if root.get("dependencies") == {_npm_name(name): version}:
-            (draft / "package.json").write_text(json.dumps({**told, "dependencies": root["dependencies"]}), encoding="utf-8")
-            shutil.copyfile(lock, draft / "package-lock.json")
-            return True
+    if _locked(name) == version:
+        (draft / "package.json").write_text(json.dumps({**told, "dependencies": {_npm_name(name): version}}), encoding="utf-8")
+        shutil.copyfile(_lock(name), draft / "package-lock.json")
+        return True
     (draft / "package.json").write_text(json.dumps(told), encoding="utf-8")
     return False
+
+
+def _lock(name: str) -> Path:
+    return LOCKS / name / "package-lock.json"
+
+
+def _locked(name: str) -> str | None:
+    """The version that the project's lock is of; None where it has none for this machine."""
+    if not _lock(name).is_file():
+        return None
+    root = json.loads(_lock(name).read_text(encoding="utf-8"))["packages"][""]
+    return root.get("dependencies", {}).get(_npm_name(name))
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -7,29 +7,36 @@ a failure are remembered, for the case that the agent is overtaken by its deadli
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
+import functools
 import json
-import math
+import logging
 import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from codecap.clock import FPS, frame_at, time_of
 from codecap.generate.extraction import documents
 from codecap.generate.gateway import Response
-from codecap.records import Clip, Outcome
+from codecap.generate.gateway.routes import Abandoned, Gone, Route
+from codecap.records import Clip, Outcome, writable
 from codecap.render import InfraError, RenderSettings
+
+LOG = logging.getLogger("codecap")
 
 RENDER, COMPARE, TIME_LEFT = "/codecap/render", "/codecap/compare", "/codecap/time-left"
 MOST_INSTANTS = 60  # of one request
 LARGEST_PAGE = 20_000_000  # characters
 LARGEST_VIDEO = 40_000_000  # bytes that are sent back
 KEPT_ERRORS, KEPT_WORDS = 10, 1000
+LATEST_S = 1e6  # or earliest, that can be asked for
 LEAST_LEFT_S = 1.0
+LOOK_S = 0.2  # how often it is looked whether anybody waits
 
 _BROWSERS = threading.BoundedSemaphore(max(len(os.sched_getaffinity(0)), 1))  # of all runs of this process
 
@@ -39,7 +46,9 @@ class BadRequest(Exception):
 
 
 class Reviewer:
-    """Answers one run's requests, several at a time.
+    """Answers one run's requests; pages are drawn one after another, so that no run keeps others from the browsers.
+
+    What is asked for and drawn is given up when nobody waits for it any more, between two frames.
 
     Args:
         clip: the reference.
@@ -55,60 +64,62 @@ class Reviewer:
     def __init__(self, clip: Clip, settings: RenderSettings, deadline: float) -> None:
         self._clip, self._settings, self._deadline = clip, settings, deadline
         self._lock = threading.Lock()
+        self._turn = threading.Semaphore()
         self.rendered: str | None = None
         self.renders = 0
         self.failed: str | None = None
 
     @property
-    def routes(self) -> dict[str, Callable[[bytes], Response]]:
+    def routes(self) -> dict[str, Route]:
         return {
-            RENDER: lambda body: self._answered(self._render, body),
-            COMPARE: lambda body: self._answered(self._compare, body),
-            TIME_LEFT: lambda body: self._answered(self._time_left, body),
+            RENDER: functools.partial(self._answered, self._render),
+            COMPARE: functools.partial(self._answered, self._compare),
+            TIME_LEFT: functools.partial(self._answered, self._time_left),
         }
 
-    def _answered(self, do: Callable[[Mapping[str, Any]], dict[str, Any]], body: bytes) -> Response:
+    def _answered(self, do: Callable[[Mapping[str, Any], Gone], dict[str, Any]], body: bytes, gone: Gone) -> Response:
         try:
-            told, status = do(_asked(body)), 200
+            told, status = do(_asked(body), gone), 200
         except BadRequest as error:
             told, status = {"error": str(error)}, 400
-        except InfraError as error:
+        except (InfraError, ValueError, OverflowError) as error:
+            if not isinstance(error, InfraError):
+                LOG.exception("%s: a page could not be drawn", self._clip.clip_id)
             with self._lock:
                 self.failed = str(error)
             told, status = {"error": "the page could not be drawn now, which is no fault of it; try again"}, 503
         return Response(json.dumps(told).encode(), "application/json", status)
 
-    def _time_left(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+    def _time_left(self, asked: Mapping[str, Any], gone: Gone) -> dict[str, Any]:  # noqa: ARG002
         return {"seconds": max(round(self._deadline - time.monotonic(), 1), 0.0)}
 
-    def _render(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _render(self, asked: Mapping[str, Any], gone: Gone) -> dict[str, Any]:
         page, frames = _page(asked), _instants(asked, self._clip)
         if frames is None:
-            return self._whole(page)
-        drawn = self._draw(page, frames)
+            return self._whole(page, gone)
+        drawn = self._draw(page, frames, gone)
         pictures = {f"{time_of(frame):.3f}": _base64(png) for frame, png in drawn.pictures.items()}
         return {**_told(drawn), "pictures": pictures}
 
-    def _whole(self, page: str) -> dict[str, Any]:
-        """All frames, exactly as the benchmark draws them."""
-        from codecap.render import render_page
+    def _whole(self, page: str, gone: Gone) -> dict[str, Any]:
+        """All frames, as the benchmark draws them."""
+        from codecap.generate.agents import drawing
 
         clip = self._clip
-        with _BROWSERS, tempfile.TemporaryDirectory(prefix="codecap-page-") as folder:
-            place, video = Path(folder) / "index.html", Path(folder) / "page.mp4"
-            place.write_text(page, encoding="utf-8")
-            made = render_page(place, clip.frames, clip.width_px, clip.height_px, video, self._within())
+        with self._browser(gone), tempfile.TemporaryDirectory(prefix="codecap-page-") as folder:
+            video = Path(folder) / "page.mp4"
+            made = drawing.film(page, clip.frames, clip.width_px, clip.height_px, video, self._within(), gone)
             self._remember(page, made.outcome)
             told = _told(made) | {"frames": made.frames, "seek_repeatable": made.seek_repeatable, "not_only_code": made.purity[:5]}
             if made.outcome is Outcome.OK and video.stat().st_size <= LARGEST_VIDEO:
                 told["video"] = _base64(video.read_bytes())
         return told
 
-    def _compare(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _compare(self, asked: Mapping[str, Any], gone: Gone) -> dict[str, Any]:
         from codecap.generate.agents import contact_sheet
 
         page, frames = _page(asked), _instants(asked, self._clip)
-        drawn = self._draw(page, _each_second(self._clip.frames) if frames is None else frames)
+        drawn = self._draw(page, _each_second(self._clip.frames) if frames is None else frames, gone)
         told = _told(drawn)
         if drawn.pictures:
             pairs = contact_sheet.pairs_of(self._clip.mp4, drawn.pictures)
@@ -116,13 +127,30 @@ class Reviewer:
             told["sheet"] = _base64(contact_sheet.sheet(pairs))
         return told
 
-    def _draw(self, page: str, frames: Sequence[int]) -> Any:
-        from codecap.generate.agents.drawing import draw
+    def _draw(self, page: str, frames: Sequence[int], gone: Gone) -> Any:
+        from codecap.generate.agents import drawing
 
-        with _BROWSERS:
-            drawn = draw(page, frames, self._clip.width_px, self._clip.height_px, self._within())
+        with self._browser(gone):
+            drawn = drawing.draw(page, frames, self._clip.width_px, self._clip.height_px, self._within(), gone)
         self._remember(page, drawn.outcome)
         return drawn
+
+    @contextlib.contextmanager
+    def _browser(self, gone: Gone) -> Iterator[None]:
+        """This run's turn, and one of the browsers of all.
+
+        Raises:
+            Abandoned: nobody waits any more.
+            BadRequest: the time was over before.
+        """
+        with contextlib.ExitStack() as held:
+            for gate in (self._turn, _BROWSERS):
+                while not gate.acquire(timeout=LOOK_S):
+                    self._within()
+                    if gone():
+                        raise Abandoned
+                held.callback(gate.release)
+            yield
 
     def _within(self) -> RenderSettings:
         """The settings, with no longer limit than the time that is left."""
@@ -154,6 +182,8 @@ def _page(asked: Mapping[str, Any]) -> str:
     page = asked.get("page")
     if not isinstance(page, str) or not page.strip():
         raise BadRequest("there is no page in the request")
+    if writable(page) != page:
+        raise BadRequest("the page holds half of a character, which no file can hold")
     if len(page) > LARGEST_PAGE:
         raise BadRequest(f"the page has {len(page)} characters; at most {LARGEST_PAGE} are drawn")
     return page
@@ -164,8 +194,8 @@ def _instants(asked: Mapping[str, Any], clip: Clip) -> list[int] | None:
     told = asked.get("at_s")
     if told is None:
         return None
-    if not isinstance(told, list) or not all(isinstance(at, int | float) and math.isfinite(at) for at in told) or not told:
-        raise BadRequest("the times must be numbers of seconds")
+    if not isinstance(told, list) or not all(isinstance(at, int | float) and abs(at) <= LATEST_S for at in told) or not told:
+        raise BadRequest(f"the times must be numbers of seconds, none beyond {LATEST_S:.0f}")
     frames = sorted({frame_at(at, clip.frames) for at in told})
     if len(frames) > MOST_INSTANTS:
         raise BadRequest(f"{len(frames)} instants are too many at once; at most {MOST_INSTANTS}")

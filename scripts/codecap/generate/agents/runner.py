@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ from codecap.generate.agents.settings import AgentSettings
 from codecap.generate.agents.workspace import HOME, VIDEO, Workspace, environment, interpreters_folder, workspace, write_logins
 from codecap.generate.gateway import Gateway, Limits, Tally
 from codecap.generate.harnesses import InfraError
-from codecap.generate.sandbox import WORK, Box, Running, Sandbox
+from codecap.generate.sandbox import WORK, Box, Running, Sandbox, relay
 from codecap.records import Clip
 from codecap.render import RenderSettings
 from codecap.showing.prompts import Prompt
@@ -27,6 +28,7 @@ from codecap.showing.prompts import Prompt
 LEFT, OTHER, LOGS = "html", "other.html", "logs.json.gz"  # suffixes of the files of a run
 OUTPUT_MB = 1000  # of an agent's standard output: some repeat each picture several times
 KEPT_WORDS = 2000  # characters of its last complaints, where nothing came of a run
+KILLED = 128 + signal.SIGKILL
 OURS = ("usd", "calls", "rounds")  # limits of a run, as the gateway calls them
 
 
@@ -162,16 +164,18 @@ def _watched(sandbox: Sandbox, box: Box, command: Command, place: Workspace, dea
         if running.broken_off is not None:
             stopping.check()
             raise InfraError(f"the agent's run was broken off: {running.broken_off}")
+        cut_off = status == KILLED and logs.last_line(place.stderr) == relay.CUT_OFF
         return {
             "exit_status": status,
-            "outgrown": running.outgrown,
+            "outgrown": running.outgrown or (relay.CUT_OFF if cut_off else None),
             "curbed": list(running.curbed)[:20],
             "peak_mb": round(running.peak_mb),
         }
 
 
 def _ended_by(ended: Mapping[str, Any], tally: Tally, late: bool) -> str:
-    """What ended the run: "outgrown" (its sandbox), "deadline", "limit" (of cost or rounds), "agent" (it was done, or gave up)."""
+    """What ended the run: "outgrown" (its sandbox, or what it ended there itself), "deadline", "limit" (of cost or rounds), "agent"
+    (it was done, or gave up)."""
     if ended["outgrown"] is not None:
         return "outgrown"
     if ended["exit_status"] is None or late or tally.stopped_by == "deadline":
@@ -205,9 +209,7 @@ def _keep(agent: Agent, place: Workspace, draft: store.Draft, rendered: str | No
     told = {
         STDOUT: logs.kept(logs.lines_of(place.stdout), agent.noise),
         STDERR: logs.kept(logs.lines_of(place.stderr), ()),
+        **logs.left_at_home(place.work, HOME, agent.logs, agent.noise),
     }
-    for pattern in agent.logs:
-        for name in logs.matching(place.home, pattern):
-            told[name] = logs.kept(logs.lines_left(place.home, name), agent.noise)
     logs.write(draft.file(LOGS), told)
     return {"page": left.page is not None, "why_no_page": left.why_not, "other_page": left.whence}

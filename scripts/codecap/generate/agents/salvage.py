@@ -51,7 +51,7 @@ def left_in(work: Path, rendered: str | None) -> Left:
         except left_behind.NotReadable:
             continue
         if is_complete(other):
-            return Left(page, why_not, other, name)
+            return Left(page, why_not, other, os.fsencode(name).decode("utf-8", "replace"))
     return Left(page, why_not)
 
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from codecap.exchange import Endpoint
+from codecap.exchange.keys import must_stay_at_home
 from codecap.records import Row, in_words
-from codecap.showing.showing import KEYS_OF
 
 UNUSED = ("temperature",)  # of an endpoint: an agent writes its requests itself
 
@@ -63,9 +63,7 @@ class AgentSettings(Row):
     @field_validator("endpoint")
     @classmethod
     def _key_stays_at_home(cls, endpoint: Endpoint) -> Endpoint:
-        home = KEYS_OF.get(endpoint.key_env or "")
-        if home is not None and not f".{endpoint.host}".endswith(f".{home}"):
-            raise ValueError(f"the key in {endpoint.key_env} would be sent to {endpoint.host}; name that server's own in key_env")
+        must_stay_at_home(endpoint.key_env, endpoint.address)
         return endpoint
 
     @model_validator(mode="after")

@@ -22,8 +22,10 @@ from codecap import store
 from codecap.errors import UserError
 from codecap.generate.agents.agent import LOGIN
 from codecap.generate.sandbox import WORK, left_behind
+from codecap.render.scratch import hold, remove_abandoned
 
 TOOLS = 1  # of the commands; another number is another run: raised when they do or say something else
+NAME = "codecap-agent-"  # of the folder begins so
 HOME = ".agent"  # in the work folder
 VIDEO = "/input/video.mp4"
 BIN, PROGRAMS, PYTHON, FFMPEG = "/opt/codecap/bin", "/opt/codecap/programs", "/opt/codecap/python", "/opt/codecap/ffmpeg"
@@ -72,10 +74,12 @@ class Workspace:
 
 @contextlib.contextmanager
 def workspace() -> Iterator[Workspace]:
-    """A run's folder, in node-local scratch, removed at the end."""
+    """A run's folder, in node-local scratch, removed at the end; those of processes that were killed are removed first."""
     scratch = store.scratch_folder()
     scratch.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=scratch, prefix="codecap-agent-"))
+    remove_abandoned(scratch, NAME)
+    folder = Path(tempfile.mkdtemp(dir=scratch, prefix=NAME))
+    held = hold(folder)
     try:
         made = Workspace(folder)
         made.home.mkdir(parents=True)
@@ -86,7 +90,11 @@ def workspace() -> Iterator[Workspace]:
             shell.chmod(0o755)
         yield made
     finally:
-        left_behind.remove(folder)
+        try:
+            left_behind.remove(folder)
+        finally:
+            if held is not None:
+                os.close(held)
 
 
 def environment(places: Mapping[str, str], url: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ MOST_NAMES = 100  # different things that are counted by name: an agent could in
 OTHERS = "others"
 LONGEST_NAME = 200  # characters
 LASTING_S = 300.0  # a fault that has lasted so long at the deadline has taken the run its end
+SILENT = "the model's server gave no answer at all before the deadline"
 
 
 class Stop(Exception):
@@ -42,6 +43,7 @@ class Counts:
         self._effort_told = endpoint.thinking
         self._last_fault: str | None = None  # since the last answer
         self._failing_since: float | None = None
+        self._silent = False  # a request was cut before anything of its answer came
         self._last_rejection: str | None = None
         self._closed = False
         self._stopped: tuple[StoppedBy, str] | None = None
@@ -98,10 +100,11 @@ class Counts:
                 self._usage[name] += getattr(whole.usage, name)
             self._usd += whole.usd or Decimal(0)
 
-    def failed(self, failure: Failure, free: bool, cut_by_us: bool) -> None:
+    def failed(self, failure: Failure, free: bool, begun: bool, cut_by_us: bool) -> None:
         """No whole answer came.
 
         Args:
+            begun: something of one came.
             cut_by_us: the run was over, which is nobody's fault.
         """
         with self._lock:
@@ -111,6 +114,7 @@ class Counts:
                 self._numbers["lost"] += 1
                 self._lost_usd += failure.lost_usd
             if cut_by_us:
+                self._silent = self._silent or not (free or begun)
                 return
             ours = failure.blame == "ours"
             self._name("faults" if ours else "rejected", failure.told)
@@ -129,13 +133,21 @@ class Counts:
         with self._lock:
             self._name("routes", path)
 
-    def close(self, lost_usd: list[Decimal]) -> None:
-        """The run ends before these requests do: most that each is likely to cost. Nothing is counted any more."""
+    def close(self, lost_usd: list[Decimal], silent: bool) -> None:
+        """The run ends before some requests do. Nothing is counted any more.
+
+        Args:
+            lost_usd: most that each of these is likely to cost.
+            silent: nothing has come of the answer to one of them.
+        """
         with self._lock:
             self._closed = True
             now = time.monotonic()
-            if self.deadline is not None and now >= self.deadline and now - (self._failing_since or now) < LASTING_S:
-                self._last_fault = None
+            if self.deadline is not None and now >= self.deadline:
+                if self._numbers["rounds"] == 0:
+                    self._last_fault = self._last_fault or (SILENT if self._silent or silent else None)
+                elif now - (self._failing_since or now) < LASTING_S:
+                    self._last_fault = None
             self._numbers["lost"] += len(lost_usd)
             self._lost_usd += sum(lost_usd, Decimal(0))
 

@@ -18,8 +18,9 @@ from codecap.generate.gateway import policy, speech
 from codecap.generate.gateway.counting import Counts, Stop
 from codecap.generate.gateway.delivery import JSON, Relayed, tells_only_usage
 from codecap.generate.gateway.passages import Cut, Head, Passage, Passages
-from codecap.generate.gateway.routes import Route
-from codecap.generate.gateway.server import Answer, Asked, Server, once
+from codecap.generate.gateway.room import NO_ROOM, Room
+from codecap.generate.gateway.routes import Abandoned, Gone, Route, Routes
+from codecap.generate.gateway.server import Answer, Asked, Server, Unfit, once
 from codecap.generate.gateway.sockets import LONGEST_PATH, private_path
 from codecap.generate.gateway.tally import Limits, StoppedBy, Tally
 from codecap.generate.sandbox import PORT
@@ -31,11 +32,16 @@ CUTTING_S = 2.0  # in which exchanges that are cut come to their end
 LOOK_S = 0.2
 STOPPED = 403  # a status that no client tries again
 MOST_AT_ONCE = 16  # exchanges: a client could begin any number and not wait for them
+MOST_BYTES = 256 << 20  # of requests that are read, and of those that are under way, all together
 NO_LIMITS = Limits()
 
 
 class Crowded(Exception):
-    """Too much is under way."""
+    """Too much is under way; `status` is for clients that may ask again."""
+
+    def __init__(self, status: int, told: str) -> None:
+        super().__init__(told)
+        self.status = status
 
 
 class Gateway:
@@ -73,7 +79,8 @@ class Gateway:
     ) -> None:
         self.endpoint, self.run, self.deadline = endpoint, run, deadline
         self._socket, self._port, self._drain_s, self._replay_only = socket, port, drain_s, replay_only
-        self._routes = dict(routes or {})
+        self._routes = Routes(routes or {})
+        self._room = Room(MOST_BYTES)
         self._passing = Passing(exchange, endpoint, run)
         if limits.usd is not None and not self._passing.priced:
             raise PriceUnknown(f"{run}: a limit in USD is set, and there is {exchange.prices.how_to_add(endpoint.model)}")
@@ -112,13 +119,14 @@ class Gateway:
             elif self._socket.is_socket():
                 self._socket.unlink()  # of a run that was killed
             stack.callback(self._socket.unlink, missing_ok=True)
-            server = Server(self._socket, self._answer, self._unfit)
+            server = Server(self._socket, self._answer, self._unfit, self._room)
             stack.callback(server.close)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._closing = True
+        self._routes.close()
         self._passing.close()
         self._stack.close()
         self._drain()
@@ -126,8 +134,10 @@ class Gateway:
             raise self._broken
 
     def _drain(self) -> None:
-        """Wait for exchanges that are under way, then cut them."""
+        """Wait for exchanges and routes that are under way, then cut the exchanges."""
         until = time.monotonic() + self._drain_s
+        while not self._routes.wait_over(LOOK_S) and time.monotonic() < until and not stopping.broken_off():
+            pass
         while (left := self._passages.under_way()) and time.monotonic() < until and not stopping.broken_off():
             left[0].wait_over(LOOK_S)
         for passage in left:
@@ -136,12 +146,16 @@ class Gateway:
         for passage in left:
             passage.wait_over(until - time.monotonic())
         with self._lock:
-            self._counts.close([relayed.usd for relayed in self._under_way if relayed.usd is not None])
+            left_usd = [relayed.usd for relayed in self._under_way if relayed.usd is not None]
+            self._counts.close(left_usd, any(not relayed.begun for relayed in self._under_way if not relayed.request.free))
 
     def _answer(self, asked: Asked) -> Answer:
-        path = urlsplit(asked.target).path
+        try:
+            path = urlsplit(asked.target).path
+        except ValueError as error:
+            raise Unfit(400, "the request's target cannot be read") from error
         if path in self._routes and asked.method in ("GET", "POST"):
-            return self._on_route(path, asked.body)
+            return self._on_route(path, asked)
         try:
             allowed = policy.allowed(self.endpoint, asked.method, asked.target, asked.headers, asked.body)
         except policy.Refused as refused:
@@ -156,30 +170,37 @@ class Gateway:
             except (Stop, Crowded) as why:
                 self._passages.fail(digest, passage)
                 passage.end(was_cut=True)
-                return self._error(STOPPED if isinstance(why, Stop) else 429, "task_over", str(why))
+                return self._error(STOPPED if isinstance(why, Stop) else why.status, "task_over", str(why))
             threading.Thread(target=self._see_to, args=(relayed, digest), name="exchange", daemon=True).start()
         head = passage.wait_head(asked.gone)
         if head is None:
             self._passages.leave(passage, asked.gone, delivered=False)
             raise Cut
-        return head, self._delivered(passage, allowed.hides_usage, asked)
+        return head, self._delivered(passage, allowed.hides_usage, asked.gone)
 
-    def _delivered(self, passage: Passage, hides_usage: bool, asked: Asked) -> Generator[bytes, None, None]:
+    def _delivered(self, passage: Passage, hides_usage: bool, gone: Gone) -> Generator[bytes, None, None]:
         delivered = False
         try:
-            for event in passage.events(asked.gone):
+            for event in passage.events(gone):
                 if not (hides_usage and tells_only_usage(event)):
                     yield event
             delivered = True
         finally:
-            self._passages.leave(passage, asked.gone, delivered)
+            self._passages.leave(passage, gone, delivered)
 
     def _begin(self, relayed: Relayed, effort: str | None) -> None:
         """An exchange is begun; raises `Stop` or `Crowded` where it is not."""
         with self._lock:
             if len(self._under_way) >= MOST_AT_ONCE:
-                raise Crowded(f"{MOST_AT_ONCE} requests are under way")
-            self._counts.begin(relayed.request.free, effort)
+                raise Crowded(429, f"{MOST_AT_ONCE} requests are under way")
+            size = len(relayed.request.body)
+            if not self._room.take(size):
+                raise Crowded(503, NO_ROOM)
+            try:
+                self._counts.begin(relayed.request.free, effort)
+            except Stop:
+                self._room.give_back(size)
+                raise
             self._under_way.append(relayed)
 
     def _see_to(self, relayed: Relayed, digest: str) -> None:
@@ -233,16 +254,19 @@ class Gateway:
         """An exchange has come to its end: it is counted, once."""
         with self._lock:
             self._under_way.remove(relayed)
+            self._room.give_back(len(relayed.request.body))
             if isinstance(told, Whole):
                 self._in_a_row = 0
                 self._counts.answered(told, relayed.request.free)
             elif told is not None:
-                self._counts.failed(told, relayed.request.free, cut_by_us=self._closing)
+                self._counts.failed(told, relayed.request.free, relayed.begun, cut_by_us=self._closing)
 
-    def _on_route(self, path: str, body: bytes) -> Answer:
+    def _on_route(self, path: str, asked: Asked) -> Answer:
         self._counts.asked_on_route(path)
         try:
-            response = self._routes[path](body)
+            response = self._routes.answer(path, asked.body, asked.gone)
+        except Abandoned as error:
+            raise Cut from error
         except Exception as error:
             LOG.exception("%s: %s failed", self.run, path)
             self._broken = self._broken or error

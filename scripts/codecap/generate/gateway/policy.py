@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from codecap.exchange import Endpoint
 from codecap.exchange.bodies import TooDeep, lighten
 from codecap.exchange.trying import Passed
-from codecap.generate.gateway import efforts
+from codecap.generate.gateway import contents, efforts
 
 _VERSION = re.compile(r"^/v1(?:alpha|beta)?(?=/)")
 _GOOGLE = re.compile(r"^/models/([^/:]+):(generateContent|streamGenerateContent)$")
@@ -36,22 +36,6 @@ _OUTPUT_LIMITS = {
 }
 MOST_VALUES = 2_000_000  # in a body: in memory each takes many times its bytes
 LARGEST_OUTPUT = 1 << 20  # tokens; no model writes more
-
-# tools that the agent runs itself; all others run at the provider
-_OWN_TOOLS = re.compile(
-    r"function|custom|namespace|tool_search|local_shell|shell|apply_patch|(bash|text_editor|memory|computer)(_\d+)?"
-)
-_GOOGLE_TOOLS = ("functionDeclarations", "function_declarations")
-_NOT_COUNTED = {  # fields with which an answer would not be counted right, or had elsewhere -> values that change nothing
-    "background": (None, False),
-    "service_tier": (None, "auto", "default", "standard_only"),
-    "speed": (None, "standard"),
-    "mcp_servers": (None, []),
-    "web_search_options": (None,),
-    "container": (None,),
-    "cachedContent": (None,),
-    "cached_content": (None,),
-}
 
 
 class Refused(Exception):
@@ -158,66 +142,10 @@ def _light(body: dict[str, Any], noted: str):
 
 
 def _check(dialect: str, body: dict[str, Any]) -> None:
-    for name, harmless in _NOT_COUNTED.items():
-        if body.get(name) not in harmless:
-            raise Refused(400, "not_allowed", f"{name} is not allowed here", f"field {name}")
-    for tool in body.get("tools") or ():
-        kind = _hosted(dialect, tool)
-        if kind is not None:
-            raise Refused(
-                400, "not_allowed", f"the tool {kind!r} would run at the provider; it is not allowed here", f"tool {kind}"
-            )
-    if _shows_address(body, 0):
-        raise Refused(400, "not_allowed", "pictures and files by address are not allowed here; send their data", "media by address")
-
-
-def _hosted(dialect: str, tool: Any) -> str | None:
-    """The name of a tool that would run at the provider; None where it is the agent's own."""
-    if not isinstance(tool, dict):
-        return "unknown"
-    if dialect == "generate":
-        return next((name[:80] for name in tool if name not in _GOOGLE_TOOLS), None)
-    kind = tool.get("type", "custom")
-    if isinstance(kind, str) and _OWN_TOOLS.fullmatch(kind):
-        environment = tool.get("environment")
-        if kind == "shell" and isinstance(environment, dict) and environment.get("type") not in (None, "local"):
-            return "shell in a container"
-        return None
-    return str(kind)[:80]
-
-
-def _shows_address(value: Any, depth: int) -> bool:
-    """Whether a part of a body shows a picture or a file by its address on the network."""
-    if depth > 60:
-        return False
-    if isinstance(value, list):
-        return any(_shows_address(item, depth + 1) for item in value)
-    if not isinstance(value, dict):
-        return False
-    if any(_is_address(address) for address in _addresses(value)):
-        return True
-    return any(
-        _shows_address(item, depth + 1) for name, item in value.items() if name not in ("input", "arguments", "args") or depth == 0
-    )
-
-
-def _addresses(part: dict[str, Any]) -> list[Any]:
-    kind, found = part.get("type"), []
-    if kind in ("image_url", "video_url", "audio_url", "file_url", "input_image", "input_file", "input_video", "file"):
-        for name in ("image_url", "video_url", "audio_url", "file_url"):
-            address = part.get(name)
-            found.append(address.get("url") if isinstance(address, dict) else address)
-    source = part.get("source")
-    if kind in ("image", "document") and isinstance(source, dict):
-        found.append(source.get("url"))
-    file = part.get("fileData") or part.get("file_data")
-    if isinstance(file, dict):
-        found.append(file.get("fileUri") or file.get("file_uri"))
-    return found
-
-
-def _is_address(told: Any) -> bool:
-    return isinstance(told, str) and not told.startswith("data:")
+    try:
+        contents.check(dialect, body)
+    except contents.NotAllowed as error:
+        raise Refused(400, "not_allowed", str(error), error.noted) from error
 
 
 def _asks_for_usage(body: dict[str, Any]) -> bool:

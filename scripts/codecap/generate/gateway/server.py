@@ -15,11 +15,13 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from codecap.generate.gateway.passages import Cut, Head
+from codecap.generate.gateway.room import NO_ROOM, Room
 
 LOG = logging.getLogger("codecap")
 
 LARGEST_REQUEST = 64 << 20  # bytes, also after it is decompressed
 MOST_CONNECTIONS = 64
+PART = 1 << 16  # bytes that are read at a time, where it matters
 PATIENCE_S = 120.0  # longest time in which a client neither sends nor takes anything
 PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id", "x-should-retry")
 
@@ -63,13 +65,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         path: of the socket.
         answer: gives head and body for a request; raises `Unfit`. An exception within the body cuts the connection.
         unfit: the answer that tells a client why its request cannot be read.
+        room: for the bodies of requests, until their answer has begun.
     """
 
     daemon_threads = True
     request_queue_size = MOST_CONNECTIONS
 
-    def __init__(self, path: Path, answer: Callable[[Asked], Answer], unfit: Callable[[int, str], Answer]) -> None:
-        self.answer, self.unfit = answer, unfit
+    def __init__(self, path: Path, answer: Callable[[Asked], Answer], unfit: Callable[[int, str], Answer], room: Room) -> None:
+        self.answer, self.unfit, self.room = answer, unfit, room
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -115,6 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE_S
+    _taken = 0  # bytes of the server's room
 
     def _meet(self) -> None:
         try:
@@ -135,6 +139,9 @@ class _Handler(BaseHTTPRequestHandler):
         except Unfit as error:
             self.close_connection = True  # what follows in the connection is not known
             return self.server.unfit(error.status, str(error))
+        finally:
+            self.server.room.give_back(self._taken)
+            self._taken = 0
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _meet
 
@@ -184,7 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
             raw = b"".join(self._chunks())
         else:
             raw = self._exactly(_number(length or "0", 10))
-        return _decompressed(raw, (self.headers.get("Content-Encoding") or "identity").strip().lower())
+        return _decompressed(raw, (self.headers.get("Content-Encoding") or "identity").strip().lower(), self._take)
 
     def _chunks(self) -> Iterator[bytes]:
         size = 0
@@ -203,10 +210,25 @@ class _Handler(BaseHTTPRequestHandler):
     def _exactly(self, length: int) -> bytes:
         if length > LARGEST_REQUEST:
             raise Unfit(413, "the request is too large")
+        try:
+            self._take(length)
+        except Unfit:
+            self._skip(length)  # a client that is still sending would not hear why
+            raise
         told = self.rfile.read(length)
         if len(told) < length:
             raise Unfit(400, "the request is cut")
         return told
+
+    def _take(self, size: int) -> None:
+        """Raises Unfit: there is no room for so many bytes more."""
+        if not self.server.room.take(size):
+            raise Unfit(503, NO_ROOM)
+        self._taken += size
+
+    def _skip(self, length: int) -> None:
+        while length > 0 and (part := self.rfile.read(min(length, PART))):
+            length -= len(part)
 
     def log_message(self, *_: object) -> None:
         """Says nothing: what was asked is in the records and the tally."""
@@ -221,18 +243,23 @@ def _number(told: str, base: int) -> int:
         raise Unfit(400, "the request's length cannot be read") from error
 
 
-def _decompressed(raw: bytes, encoding: str) -> bytes:
+def _decompressed(raw: bytes, encoding: str, take: Callable[[int], None]) -> bytes:
+    """A body as it was before it was compressed; room is taken as it grows."""
     if encoding in ("identity", ""):
         return raw
     if encoding not in ("gzip", "x-gzip", "deflate"):
         raise Unfit(415, f"the request is compressed in a way that is not known here: {encoding[:40]}")
     reader = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or zlib, by its head
+    told, ahead = bytearray(), raw
     try:
-        told = reader.decompress(raw, LARGEST_REQUEST + 1)
+        while part := reader.decompress(ahead, PART):
+            take(len(part))
+            told += part
+            if len(told) > LARGEST_REQUEST:
+                raise Unfit(413, "the request is too large")
+            ahead = reader.unconsumed_tail
     except zlib.error as error:
         raise Unfit(400, "the request cannot be decompressed") from error
-    if len(told) > LARGEST_REQUEST:
-        raise Unfit(413, "the request is too large")
     if not reader.eof:
         raise Unfit(400, "the request is cut")
-    return told
+    return bytes(told)

@@ -48,8 +48,8 @@ class Tally(Row):
         filtered: those among them that a filter of the provider kept back.
         faults: failures of the network or the provider, by what they were: no fault of the model or the agent.
         ended_by_fault: the last one, in words, where no answer came after it: the run cannot be held against the model. None where
-            the run went on to its deadline all the same, unless the fault had lasted five minutes then. Also why the provider took
-            no request at all, for another reason than a filter.
+            the run had answers and went on to its deadline all the same, unless the fault had lasted five minutes then. Also why
+            the provider took no request at all, for another reason than a filter, or answered none before the deadline.
         stopped_by: which limit was met; requests after it got an error. None for none.
         stopped_told: the same in words.
         efforts_seen: how much the requests asked the model to think: level or tokens -> requests.

@@ -11,17 +11,16 @@ Settings: those of `codecap.generate.shown.Settings`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from codecap.generate.extraction import without_thinking
 from codecap.generate.shown import Settings
 from codecap.generate.single_call import Read, SingleCall
 
 PAID = True
 TEXT = True
 PROMPT = "describer.md"
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 
 def load(settings: Mapping[str, Any]) -> SingleCall:
@@ -29,9 +28,9 @@ def load(settings: Mapping[str, Any]) -> SingleCall:
 
 
 def read_text(answer: str, cut_off: bool) -> Read:
-    text = _THOUGHT.sub("", answer, count=1).strip()
+    text = without_thinking(answer).strip()
     if cut_off:
         return Read(None, "cut off at the limit of output tokens")
-    if not text or text.startswith("<think"):
+    if not text:
         return Read(None, "the answer is empty")
     return Read(f"{text}\n".encode("utf-8", "replace"))

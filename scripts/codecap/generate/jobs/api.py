@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from codecap.exchange.failures import Unreadable
+from codecap.exchange.keys import must_stay_at_home
 from codecap.exchange.question import Endpoint
 from codecap.exchange.recorded import VIDEO_JOBS
 from codecap.generate.videos import Order
@@ -124,6 +125,11 @@ class JobApi(Row):
         if wrong := [text for text in told if not re.fullmatch(r"[1-9]\d*x[1-9]\d*", text)]:
             raise ValueError(f"{wrong[0]!r} is no size like 1280x720")
         return told
+
+    @model_validator(mode="after")
+    def _key_stays_at_home(self) -> JobApi:
+        must_stay_at_home(self.key_env, self.base_url)
+        return self
 
     @model_validator(mode="after")
     def _fits(self) -> JobApi:

@@ -7,6 +7,7 @@ one line of JSON, and answers "started" or what is wrong; the command itself rea
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import socket
 
 CHUNK_BYTES = 65536
 MOST_CONNECTIONS = 256
+CUT_OFF = "what leads to the model's API was ended from inside"  # the last line on standard error then
 NICE = 10  # those who end a crowd of processes, inside and outside, must get their turn before it
 
 
@@ -62,23 +64,52 @@ def become_modest(limits: dict[str, int | None]) -> None:
 
 
 def open_way(port: int, path: str, nothing: int) -> None:
-    """Listen on a port of the loopback, and start the process that connects it with a unix socket; it ends with the sandbox."""
+    """Listen on a port of the loopback, and start what connects it with a unix socket; it ends with the sandbox.
+
+    That is two processes, so that whatever ends the one, the other ends the command: without its model it could only wait.
+    """
     listening = socket.create_server(("127.0.0.1", port), backlog=MOST_CONNECTIONS)
+    command = os.getpid()
     child = os.fork()
     if child == 0:
         if os.fork() == 0:  # a grandchild: the command must not find a child that it has not started
-            for number in (0, 1, 2):
-                os.dup2(nothing, number)
-            os.closerange(3, listening.fileno())
-            os.closerange(listening.fileno() + 1, 1024)
-            asyncio.run(forward(listening, path))
+            try:
+                keep_way(listening, path, nothing, command)
+            finally:
+                os._exit(1)
         os._exit(0)
     os.waitpid(child, 0)
     listening.close()
 
 
-async def forward(listening: socket.socket, path: str) -> None:
-    """Connect each who calls with the unix socket, until this process is killed."""
+def keep_way(listening: socket.socket, path: str, nothing: int, command: int) -> None:
+    """Connect and see to it that this goes on, in one process each, until one of them is ended: then the command is, too."""
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # who leaves before the answer is there must not end this
+    for number in (0, 1):
+        os.dup2(nothing, number)
+    os.closerange(3, listening.fileno())
+    os.closerange(listening.fileno() + 1, 1024)
+    last_words = os.dup(2)
+    os.dup2(0, 2)
+    try:
+        here, there = os.pipe()
+        connecting = os.fork()
+        if connecting == 0:
+            os.close(there)  # the other's end: closed when that one is gone
+            asyncio.run(forward(listening, path, here))
+        else:
+            os.close(here)
+            listening.close()
+            os.waitpid(connecting, 0)
+    finally:
+        with contextlib.suppress(OSError):
+            os.kill(command, 0)  # raises where it has ended before
+            os.write(last_words, f"\n{CUT_OFF}\n".encode())
+            os.kill(command, signal.SIGKILL)
+
+
+async def forward(listening: socket.socket, path: str, closed: int) -> None:
+    """Connect each who calls with the unix socket, until the other end of a pipe is closed."""
     free = asyncio.Semaphore(MOST_CONNECTIONS)
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -92,8 +123,11 @@ async def forward(listening: socket.socket, path: str) -> None:
             for each in (writer, far_writer):
                 each.close()
 
+    over = asyncio.Event()
+    asyncio.get_running_loop().add_reader(closed, over.set)
     server = await asyncio.start_server(connect, sock=listening)
-    await server.serve_forever()
+    await over.wait()
+    server.close()
 
 
 async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

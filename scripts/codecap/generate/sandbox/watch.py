@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import time
 
 import psutil
 
-from codecap.generate.sandbox import Box, holdings, left_behind
+from codecap.generate.sandbox import Box, holdings, left_behind, unlinked
 from codecap.generate.sandbox.groups import OWN_TASKS, Groups
-from codecap.generate.sandbox.holdings import Held
+from codecap.generate.sandbox.holdings import BYTES_PER_MB, Held
 from codecap.render.process_tree import ProcessTree, kill_now
 
 FILES_EVERY_S = 0.5
@@ -131,11 +132,24 @@ class Watch:
         began = time.monotonic()
         if began < self._files_at:
             return
-        words = left_behind.too_much(self._box.work, self._box.disk_mb)
+        words = self._files_words()
         if words is not None:
             self.outgrown = self.outgrown or f"{words} in the work folder"
         now = time.monotonic()
         self._files_at = now + max(FILES_EVERY_S, (now - began) / FILES_SHARE)
+
+    def _files_words(self) -> str | None:
+        """In words, when there are too many files; those without a name count as the others do."""
+        try:
+            device = self._box.work.stat().st_dev
+        except OSError:  # the folder is gone
+            return None
+        nameless_mb = math.ceil(unlinked.held_bytes((process.pid for process in self._tree.alive()), device) / BYTES_PER_MB)
+        limit_mb = self._box.disk_mb - nameless_mb
+        if limit_mb < 0:
+            return f"more than {self._box.disk_mb} MB of open files without a name"
+        words = left_behind.too_much(self._box.work, limit_mb)
+        return f"{nameless_mb} MB of open files without a name, and {words}" if words and nameless_mb else words
 
     def _tasks_words(self) -> str:
         return f"more than {self._box.processes} processes and threads"

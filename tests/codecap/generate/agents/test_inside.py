@@ -77,6 +77,8 @@ def test_frames_come_at_a_rate_within_bounds(inside):
     assert "at least 1/24 s" in inside("frames", "--every", "0.001").stderr
     assert "no frames lie there" in inside("frames", "--every", "1", "--from", "5").stderr
     assert inside("frames").returncode == 2
+    for odd in (["--at", "1e308"], ["--at", "nan"], ["--every", "inf"], ["--every", "1", "--from", "nan"]):
+        assert "invalid seconds value" in inside("frames", *odd).stderr
 
 
 def test_render_writes_what_comes_and_fails_with_the_page(inside, host, tmp_path):
@@ -131,6 +133,18 @@ def test_what_cannot_be_done_is_one_line(inside, host, tmp_path):
 def test_each_command_explains_itself(inside, program):
     ran = inside(program, "--help")
     assert ran.returncode == 0 and "usage" in ran.stdout
+
+
+def test_folders_of_runs_that_were_killed_are_removed_and_those_in_use_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace.store, "scratch_folder", lambda: tmp_path)
+    left = tmp_path / "codecap-agent-left"
+    (left / "work").mkdir(parents=True)
+    with workspace.workspace() as used:
+        for folder in (left, used.folder):
+            os.utime(folder, (1, 1))
+        with workspace.workspace():
+            assert used.home.is_dir() and not left.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_commands_are_on_the_path_as_shells(tmp_path):

@@ -45,3 +45,28 @@ def test_what_is_not_there_has_no_lines(tmp_path):
     assert logs.matching(tmp_path / "nowhere", "*") == []
     assert list(logs.lines_of(tmp_path / "nothing")) == []
     assert list(logs.lines_left(tmp_path, "pipe")) == []
+
+
+def test_a_home_folder_changed_for_a_link_shows_nothing(tmp_path):
+    work, other = tmp_path / "work", tmp_path / "other"
+    for home in (work / ".agent", other):
+        (home / "sessions").mkdir(parents=True)
+        (home / "sessions" / "rollout-1.jsonl").write_text("{}\n")
+    patterns = ("sessions/rollout-*.jsonl",)
+    assert logs.left_at_home(work, ".agent", patterns, ()) == {"sessions/rollout-1.jsonl": "{}\n"}
+    (work / ".agent").rename(work / "old")
+    (work / ".agent").symlink_to(other)
+    assert logs.left_at_home(work, ".agent", patterns, ()) == {}
+
+
+def test_a_line_without_an_end_comes_in_parts_and_all_logs_together_have_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(logs, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(logs, "MOST_KEPT", 4000)
+    (tmp_path / "home").mkdir()
+    for name in ("a", "b", "c", "d"):
+        (tmp_path / "home" / name).write_bytes(b"-" * 2500)
+    assert [len(line) for line in logs.lines_left(tmp_path, "home/a")] == [1000, 1000, 500]
+    told = logs.left_at_home(tmp_path, "home", ["*"], ())
+    assert list(told) == ["a", "b"] and len(told["a"]) == 2500
+    monkeypatch.setattr(logs, "LARGEST_LOG", 2000)
+    assert list(logs.lines_left(tmp_path, "home/a")) == []

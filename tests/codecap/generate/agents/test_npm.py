@@ -133,6 +133,13 @@ def test_without_a_node_that_is_new_enough_the_error_says_how_to_get_one(tmp_pat
         npm.find("pi", "1.6.0", tmp_path / "agents", "22.99.0")
 
 
+@pytest.mark.parametrize(("version", "words"), [("0.155.1", ""), ("0.160.0", " --version 0.160.0")])
+def test_what_is_not_there_is_told_with_what_installs_it_there(tmp_path, version, words):
+    folder = tmp_path / "my agents"
+    with pytest.raises(npm.NotInstalled, match=f"`codecap harness install codex{words} --folder '{folder}'`"):
+        npm.find("codex", version, folder)
+
+
 def test_nothing_is_installed_into_the_project(machine):
     with pytest.raises(UserError, match="in the project's own folder"):
         install("codex", "0.155.1", npm.PROJECT / "agents")

@@ -2,15 +2,20 @@
 
 import base64
 import json
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import cv2
 import numpy as np
 import pytest
 
-from codecap.generate.agents import reviewing
+from codecap.generate.agents import drawing, reviewing
+from codecap.generate.agents.drawing import Drawing
 from codecap.generate.agents.reviewing import COMPARE, RENDER, TIME_LEFT, Reviewer
-from codecap.render import RenderSettings
+from codecap.generate.gateway.routes import Abandoned
+from codecap.records import Outcome
+from codecap.render import BrowserMissing, RenderSettings
 
 SETTINGS = RenderSettings(seek_limit_s=2, load_limit_s=10, seek_wait_s=0.5)
 BROKEN = "<!doctype html><html><body><script>nothing.at.all()</script></body></html>"
@@ -21,8 +26,12 @@ def reviewer(clip) -> Reviewer:
     return Reviewer(clip, SETTINGS, time.monotonic() + 300)
 
 
+def waits() -> bool:
+    return False
+
+
 def ask(reviewer: Reviewer, route: str, **told) -> tuple[int, dict]:
-    answer = reviewer.routes[route](json.dumps(told).encode())
+    answer = reviewer.routes[route](json.dumps(told).encode(), waits)
     return answer.status, json.loads(answer.body)
 
 
@@ -79,12 +88,17 @@ def test_what_is_drawn_but_not_complete_is_not_remembered(reviewer, browser, pag
         (b'{"page": "x", "at_s": []}', "numbers"),
         (b'{"page": "x", "at_s": [NaN]}', "numbers"),
         (b'{"page": "x", "at_s": [true, null]}', "numbers"),
+        (b'{"page": "x", "at_s": [1e308]}', "numbers"),
+        (b'{"page": "x", "at_s": [-1e7]}', "numbers"),
+        (b'{"page": "x", "at_s": [1' + b"0" * 400 + b"]}", "numbers"),
+        (b'{"page": "x", "at_s": [1' + b"0" * 5000 + b"]}", "no JSON"),
+        (b'{"page": "<p>\\ud800</p>"}', "half of a character"),
         (json.dumps({"page": "x", "at_s": [k / 24 for k in range(61)]}).encode(), None),
     ],
 )
 def test_what_cannot_be_done_is_told_in_words(reviewer, body, words, monkeypatch):
     monkeypatch.setattr(reviewing, "MOST_INSTANTS", 40)
-    answer = reviewer.routes[RENDER](body)
+    answer = reviewer.routes[RENDER](body, waits)
     assert answer.status == 400 and (words or "too many") in json.loads(answer.body)["error"]
 
 
@@ -96,14 +110,54 @@ def test_the_time_that_is_left(clip):
     assert ask(late, RENDER, page="<html></html>", at_s=[0]) == (400, {"error": "there is no time left"})
 
 
-def test_a_browser_that_is_not_there_is_no_fault_of_the_page(clip, page, monkeypatch, tmp_path):
-    from codecap.render import BrowserMissing
+@pytest.mark.parametrize("error", [BrowserMissing("no browser"), ValueError("a fault of ours")])
+def test_what_fails_by_our_fault_is_no_fault_of_the_page(clip, page, monkeypatch, error):
+    def fails(*_):
+        raise error
 
-    def missing(*_):
-        raise BrowserMissing("no browser")
-
-    monkeypatch.setattr("codecap.generate.agents.drawing.draw", missing)
+    monkeypatch.setattr(drawing, "draw", fails)
     reviewer = Reviewer(clip, SETTINGS, time.monotonic() + 100)
     status, told = ask(reviewer, RENDER, page=page, at_s=[0])
     assert status == 503 and "no fault" in told["error"]
-    assert (reviewer.failed, reviewer.renders) == ("no browser", 0)
+    assert (reviewer.failed, reviewer.renders) == (str(error), 0)
+
+
+SLOW = "<!doctype html><html><body><script>window.seek = t => new Promise(r => setTimeout(r, 400))</script></body></html>"
+
+
+@pytest.mark.parametrize("at_s", [None, [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]])
+def test_what_nobody_waits_for_is_given_up(reviewer, browser, at_s):
+    asked = []
+
+    def gone() -> bool:
+        asked.append(None)
+        return len(asked) > 3
+
+    with pytest.raises(Abandoned):
+        reviewer.routes[RENDER](json.dumps({"page": SLOW, "at_s": at_s}).encode(), gone)
+    assert len(asked) == 4 and reviewer.renders == 0
+
+
+def test_a_run_has_one_browser_at_a_time_and_leaves_the_queue_when_nobody_waits(reviewer, clip, page, monkeypatch):
+    drawn = Drawing(Outcome.OK, "", {})
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def draw(*_) -> Drawing:
+        begun.release()
+        go_on.wait(20)
+        return drawn
+
+    monkeypatch.setattr(drawing, "draw", draw)
+    monkeypatch.setattr(reviewing, "_BROWSERS", threading.BoundedSemaphore(3))
+    other = Reviewer(clip, SETTINGS, time.monotonic() + 300)
+    with ThreadPoolExecutor(4) as pool:
+        try:
+            first = [pool.submit(ask, each, RENDER, page=page, at_s=[0]) for each in (reviewer, other)]
+            assert begun.acquire(timeout=10) and begun.acquire(timeout=10)
+            with pytest.raises(Abandoned):
+                reviewer.routes[RENDER](json.dumps({"page": page, "at_s": [0]}).encode(), lambda: True)
+            again = pool.submit(ask, reviewer, RENDER, page=page, at_s=[0])
+            assert not begun.acquire(timeout=0.5)
+        finally:
+            go_on.set()
+        assert [each.result()[0] for each in (*first, again)] == [200, 200, 200]

@@ -8,8 +8,11 @@ import pytest
 from codecap import stopping
 from codecap.config import PROJECT
 from codecap.exchange import session
+from codecap.generate.agents import logs
 from codecap.generate.agents.scripted import Script, ScriptedModel
 from codecap.generate.harnesses import scripted
+from codecap.generate.harnesses.scripted import Scripted
+from codecap.generate.sandbox import relay
 from codecap.records import Outcome, Usage
 from codecap.store import ItemStore
 
@@ -83,6 +86,40 @@ def test_a_limit_of_rounds_ends_a_run_like_its_deadline(play, writes_page):
 def test_a_run_without_a_page_says_why(play, command, words):
     row, _ = play([{"run": command}, {"say": "I give up."}])
     assert (row.outcome, row.detail, row.html) == (Outcome.NO_COMPLETE_HTML, words, None)
+
+
+def test_who_ends_the_way_to_its_model_ends_the_run(play):
+    kill = "for p in /proc/[2-9]*; do grep -q relay.py $p/cmdline && kill -9 ${p#/proc/} && break; done; sleep 30"
+    row, _ = play([{"run": kill}, {"say": "Done."}])
+    assert (row.outcome, row.detail) == (Outcome.NO_COMPLETE_HTML, f"index.html: No such file or directory; {relay.CUT_OFF}")
+    assert row.wall_s < 25
+
+
+def test_what_the_agent_puts_in_the_place_of_its_home_is_not_read(play, writes_page, tmp_path, durable, monkeypatch):
+    (tmp_path / "log.txt").write_text("a secret of the host")
+    monkeypatch.setattr(Scripted, "logs", ("log.txt",))
+    link = f"mv .agent old; ln -s {tmp_path} .agent"
+    row, _ = play([{"run": f"{writes_page}\n{link}"}, {"say": "Done."}])
+    assert row.outcome is Outcome.OK
+    (kept,) = durable.glob("**/*.logs.json.gz")
+    assert "log.txt" not in logs.read(kept)
+
+
+def test_a_request_that_asks_for_nonsense_costs_nobody_a_row(play, writes_page):
+    ask = "\n".join(
+        [
+            "python3 - <<'EOF'",
+            "import os, urllib.error, urllib.request",
+            "big = b'1' + b'0' * 400",
+            r"""for body in (b'{"page": "x", "at_s": [%s]}' % big, b'{"page": "x", "at_s": [1e308]}', b'{"page": "\\ud800"}'):""",
+            "    try: urllib.request.urlopen(os.environ['CODECAP_GATEWAY'] + '/codecap/render', data=body)",
+            "    except urllib.error.HTTPError as error: print(error.code)",
+            "EOF",
+        ]
+    )
+    row, account = play([{"run": f"{writes_page}\n{ask}"}, {"say": "Done."}])
+    (seen,) = [message["content"] for message in account.bodies[-1][1]["messages"] if message["role"] == "tool"]
+    assert row.outcome is Outcome.OK and seen.split()[:3] == ["400", "400", "400"]
 
 
 def test_what_fails_at_the_provider_is_our_failure_and_is_tried_again(play, writes_page, durable):

@@ -56,3 +56,8 @@ def test_what_is_no_ordinary_file_is_not_opened(tmp_path, kind):
 def test_a_page_in_utf_16_is_a_page(tmp_path):
     (tmp_path / "index.html").write_bytes(PAGE.decode().encode("utf-16"))
     assert left_in(tmp_path, rendered=OTHER.decode()).other is None
+
+
+def test_a_name_that_is_no_text_is_told_as_one(tmp_path):
+    (tmp_path / os.fsdecode(b"a\xff.html")).write_bytes(PAGE)
+    assert left_in(tmp_path, rendered=None).whence == "a\ufffd.html"

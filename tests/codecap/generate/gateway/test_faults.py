@@ -178,6 +178,42 @@ def test_a_fault_shortly_before_the_deadline_did_not_end_the_run(lasting_s, ours
     assert (gateway.tally.infrastructure_failed is not None) == ours
 
 
+def test_a_provider_that_never_answers_is_not_held_against_the_model(upstream, gateway_of):
+    way = WAYS["messages stream"]
+    upstream.otherwise = "500"
+    with gateway_of(way, deadline=time.monotonic() + 0.5) as gateway:
+        assert Client(gateway).ask(way).status_code == 500
+        time.sleep(0.5)
+        assert Client(gateway).ask(way).status_code == 403
+    tally = gateway.tally
+    assert (tally.rounds, tally.stopped_by) == (0, "deadline")
+    assert tally.infrastructure_failed in tally.faults
+
+
+@pytest.mark.parametrize("answered", [0, 1])
+def test_nor_is_one_that_is_silent_from_the_first_request_to_the_deadline(answered, upstream, gateway_of):
+    way = WAYS["messages stream"]
+    with gateway_of(way, deadline=time.monotonic() + 0.6, drain_s=1.5, endpoint={"timeout_s": 20}) as gateway:
+        for number in range(answered):
+            assert Client(gateway).ask(way, str(number)).status_code == 200
+        upstream.behave("silent")
+        with pytest.raises(httpx2.ReadTimeout):
+            Client(gateway, timeout_s=0.7).ask(way)
+    assert (gateway.tally.rounds, gateway.tally.lost, gateway.tally.faults) == (answered, 1, {})
+    assert gateway.tally.infrastructure_failed == (None if answered else counting.SILENT)
+
+
+def test_a_model_whose_first_answer_is_not_whole_at_the_deadline_is_slow(upstream, gateway_of):
+    way = WAYS["messages stream"]
+    upstream.behave("held")
+    made = gateway_of(way, deadline=time.monotonic() + 0.5, drain_s=1.5, endpoint={"timeout_s": 20})
+    with made as gateway, Client(gateway).http.stream("POST", way.path, json=way.body()) as response:
+        next(response.iter_bytes())
+        time.sleep(0.6)
+    assert (gateway.tally.rounds, gateway.tally.lost) == (0, 1)
+    assert gateway.tally.infrastructure_failed is None
+
+
 def test_more_requests_than_a_client_could_wait_for(upstream, gateway_of):
     """Each is sent and left at once; the endpoint's limit lets one through, the others wait and are never sent."""
     way = WAYS["chat"]

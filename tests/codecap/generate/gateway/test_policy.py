@@ -71,6 +71,12 @@ TURN = [{"role": "user", "content": "Hello"}]
             {"contents": [{"parts": [{"fileData": {"fileUri": "gs://a"}}]}]},
             "media by address",
         ),
+        ("openai", "POST", "/v1/chat/completions", {"model": "m-1", "tools": 5}, "tools that are no list"),
+        ("google", "POST", "/v1beta/models/m-1:generateContent", {"tools": {"googleSearch": {}}}, "tools that are no list"),
+        ("google", "POST", "/v1beta/models/m-1:generateContent", {"serviceTier": "priority"}, "field serviceTier"),
+        ("google", "POST", "/v1beta/models/m-1:generateContent", {"service_tier": "priority"}, "field service_tier"),
+        ("google", "POST", "/v1beta/models/m-1:generateContent", {"cachedContent": "a"}, "field cachedContent"),
+        ("anthropic", "POST", "/v1/messages", {"model": "m-1", "inference_geo": "us"}, "field inference_geo"),
     ],
 )
 def test_it_is_refused_noted_and_not_passed_on(api, method, path, body, noted, upstream, gateway_of):
@@ -84,8 +90,79 @@ def test_it_is_refused_noted_and_not_passed_on(api, method, path, body, noted, u
 
 
 @pytest.mark.parametrize(
+    "part",
+    [
+        {"fileData": {"mimeType": "video/mp4"}, "file_data": {"file_uri": "https://a.example"}},
+        {"fileData": {"fileUri": "data:,", "file_uri": "https://a.example"}},
+        {"functionResponse": {"name": "run", "parts": [{"file_data": {"fileUri": "https://a.example"}}]}},
+    ],
+)
+def test_googles_two_spellings_are_both_looked_at(part, upstream, gateway_of):
+    way = WAYS["generate"]
+    with gateway_of(way) as gateway:
+        response = Client(gateway).ask(way, contents=[{"role": "user", "parts": [part]}])
+    assert (response.status_code, gateway.tally.refused) == (400, {"media by address": 1})
+    assert upstream.requests == []
+
+
+SEARCH = {"type": "web_search"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "noted"),
+    [
+        ({"tools": [{"type": "namespace", "name": "n", "tools": [SEARCH]}]}, "tool web_search"),
+        ({"tools": [{"type": "namespace", "tools": [{"type": "namespace", "tools": [SEARCH]}]}]}, "tool web_search"),
+        ({"tools": [{"type": "namespace", "name": "n", "tools": 5}]}, "tools that are no list"),
+        ({"input": [{"type": "additional_tools", "tools": [SEARCH]}]}, "tool web_search"),
+        ({"input": [{"type": "tool_search_output", "tools": [{"type": "mcp", "server_url": "x"}]}]}, "tool mcp"),
+        ({"input": [{"type": "x", "input": [{"type": "input_image", "image_url": "https://a.example"}]}]}, "media by address"),
+        ({"input": [{"type": "x", "args": [{"type": "input_image", "image_url": "https://a.example"}]}]}, "media by address"),
+    ],
+)
+def test_what_lies_deeper_is_looked_at_too(asked, noted, upstream, gateway_of):
+    way = WAYS["responses"]
+    with gateway_of(way) as gateway:
+        assert Client(gateway).ask(way, **asked).status_code == 400
+    assert (gateway.tally.refused, upstream.requests) == ({noted: 1}, [])
+
+
+@pytest.mark.parametrize("where", ["system", "messages", "tools", "all"])
+def test_a_cache_that_is_written_at_another_price_is_refused(where, upstream, gateway_of):
+    def marked(ttl: str) -> dict:
+        mark = {"cache_control": {"type": "ephemeral", "ttl": ttl}}
+        text = [{"type": "text", "text": "x"} | mark]
+        tools = [{"name": "Bash", "input_schema": {}} | mark]
+        return {
+            "system": {"system": text},
+            "messages": {"messages": [{"role": "user", "content": text}]},
+            "tools": {"tools": tools},
+        }.get(where, mark)
+
+    way = WAYS["messages"]
+    with gateway_of(way) as gateway:
+        assert Client(gateway).ask(way, **marked("1h")).status_code == 400
+        assert Client(gateway).ask(way, **marked("5m")).status_code == 200
+    assert (gateway.tally.refused, len(upstream.requests)) == ({"field cache_control.ttl": 1}, 1)
+
+
+@pytest.mark.parametrize(
     ("way", "more"),
     [
+        (
+            "responses",
+            {
+                "tools": [
+                    {"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "run"}]},
+                    {"type": "tool_search"},
+                ],
+                "input": [
+                    {"type": "tool_search_output", "tools": [{"type": "function", "parameters": {"properties": {"tools": {}}}}]}
+                ],
+            },
+        ),
+        ("generate", {"contents": [{"parts": [{"functionCall": {"name": "f", "args": {"fileData": {"fileUri": "u"}}}}]}]}),
+        ("messages", {"inference_geo": "global"}),
         ("responses", {"tools": [{"type": "function", "name": "shell"}, {"type": "custom", "name": "apply_patch"}]}),
         ("messages", {"tools": [{"name": "Bash", "input_schema": {}}, {"type": "bash_20250124", "name": "bash"}]}),
         ("generate", {"tools": [{"functionDeclarations": [{"name": "run"}]}]}),

@@ -10,9 +10,12 @@ import threading
 import time
 import zlib
 
+import httpx2
 import pytest
 
 from codecap.generate.gateway import Response, server
+from codecap.generate.gateway.room import NO_ROOM
+from codecap.generate.gateway.routes import Abandoned, Gone
 
 from .conftest import WAYS, Client
 
@@ -128,7 +131,7 @@ def test_a_given_path(upstream, gateway_of, tmp_path):
 
 
 def test_extra_routes(upstream, gateway_of):
-    routes = {"/codecap/render": lambda body: Response(b"png of " + body, "image/png")}
+    routes = {"/codecap/render": lambda body, _: Response(b"png of " + body, "image/png")}
     with gateway_of(WAY, routes=routes) as gateway:
         response = Client(gateway).http.post("/codecap/render", content=b"a page")
         assert Client(gateway).http.get("/codecap/other").status_code == 404
@@ -137,11 +140,125 @@ def test_extra_routes(upstream, gateway_of):
 
 
 def test_a_route_that_fails_is_a_fault_of_ours(upstream, gateway_of):
-    def fail(_: bytes) -> Response:
+    def fail(*_: object) -> Response:
         raise ZeroDivisionError("within a route")
 
     with pytest.raises(ZeroDivisionError), gateway_of(WAY, routes={"/x": fail}) as gateway:
         assert Client(gateway).http.post("/x").status_code == 500
+
+
+class Queue:
+    """A route that waits for its turn, which never comes."""
+
+    def __init__(self) -> None:
+        self.begun, self.dropped = threading.Semaphore(0), threading.Semaphore(0)
+
+    def __call__(self, _: bytes, gone: Gone) -> Response:
+        self.begun.release()
+        until = time.monotonic() + 10
+        while not gone() and time.monotonic() < until:
+            time.sleep(0.02)
+        if time.monotonic() < until:
+            self.dropped.release()
+        raise Abandoned
+
+
+def ask_and_be_cut(client: httpx2.Client) -> None:
+    with pytest.raises(httpx2.HTTPError):
+        client.post("/x")
+
+
+def test_a_request_on_a_route_is_dropped_when_its_client_is_gone(upstream, gateway_of):
+    queue = Queue()
+    with gateway_of(WAY, routes={"/x": queue}) as gateway:
+        with pytest.raises(httpx2.ReadTimeout):
+            Client(gateway, timeout_s=0.2).http.post("/x")
+        assert queue.begun.acquire(timeout=5)
+        assert queue.dropped.acquire(timeout=5)
+
+
+def test_requests_on_routes_are_dropped_and_over_when_the_run_is(upstream, gateway_of):
+    queue = Queue()
+    with gateway_of(WAY, routes={"/x": queue}) as gateway, Client(gateway).http as client:
+        ask = threading.Thread(target=ask_and_be_cut, args=(client,))
+        ask.start()
+        assert queue.begun.acquire(timeout=5)
+    assert queue.dropped.acquire(timeout=0)
+    ask.join(5)
+
+
+def test_what_a_route_has_begun_is_waited_for(upstream, gateway_of):
+    begun, ended = threading.Event(), []
+
+    def work(*_: object) -> Response:
+        begun.set()
+        time.sleep(0.5)
+        ended.append(True)
+        return Response(b"{}")
+
+    with gateway_of(WAY, routes={"/x": work}) as gateway:
+        with pytest.raises(httpx2.ReadTimeout):
+            Client(gateway, timeout_s=0.1).http.post("/x")
+        assert begun.wait(5)
+    assert ended == [True]
+
+
+def held(gateway, length: int, part: bytes) -> socket.socket:
+    """A connection with a request whose body does not come to its end."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(str(gateway.socket))
+    connection.sendall(request(b"Content-Length: %d" % length, part))
+    time.sleep(0.3)
+    return connection
+
+
+@pytest.mark.parametrize("way", [WAY, WAYS["messages"], WAYS["generate"]], ids=lambda way: way.api)
+def test_bodies_of_all_connections_together_are_bounded(way, upstream, gateway_of, monkeypatch):
+    monkeypatch.setattr("codecap.generate.gateway.gateway.MOST_BYTES", 100_000)
+    with gateway_of(way) as gateway:
+        with held(gateway, 60_000, b" " * 100), held(gateway, 39_900, b" "):
+            response = Client(gateway).ask(way, "x" * 1000)
+            error = response.json()["error"]
+            assert response.status_code == 503
+            assert "memory" in error["message"]
+            assert error.get("status", "UNAVAILABLE") == "UNAVAILABLE"
+            assert error.get("type", "server_error") in ("server_error", "api_error")
+        time.sleep(0.3)
+        assert Client(gateway).ask(way, "x" * 30_000).status_code == 200
+        assert Client(gateway).ask(way, "y" * 30_000).status_code == 200  # what is answered makes room again
+    assert (gateway.tally.refused[NO_ROOM], len(upstream.requests)) == (1, 2)
+
+
+def test_a_large_request_that_finds_no_room_is_told_so_though_its_client_is_still_sending(upstream, gateway_of, monkeypatch):
+    monkeypatch.setattr("codecap.generate.gateway.gateway.MOST_BYTES", 1_000_000)
+    with gateway_of(WAY) as gateway:
+        assert Client(gateway).ask(WAY, "x" * 8_000_000).status_code == 503
+        bomb = gzip.compress(bytes(2_000_000))
+        told = raw(gateway, request(b"Content-Encoding: gzip\r\nContent-Length: %d" % len(bomb), bomb))
+        assert b" 503 " in told.split(b"\r\n")[0]
+        assert Client(gateway).ask(WAY, "x" * 400_000).status_code == 200
+
+
+def test_exchanges_that_their_clients_have_left_take_room_too(upstream, gateway_of, monkeypatch):
+    monkeypatch.setattr("codecap.generate.gateway.gateway.MOST_BYTES", 100_000)
+    upstream.behave("silent")
+    with gateway_of(WAY, drain_s=5) as gateway:
+        with pytest.raises(httpx2.ReadTimeout):
+            Client(gateway, timeout_s=0.3).ask(WAY, "x" * 40_000)
+        time.sleep(0.8)
+        assert Client(gateway).ask(WAY, "y" * 50_000).status_code == 503
+        upstream.go_on.set()
+        time.sleep(0.3)
+        assert Client(gateway).ask(WAY, "y" * 45_000).status_code == 200
+
+
+@pytest.mark.parametrize("target", [b"http://[bad/", b"//[", b"/v1/chat/completions%00"])
+def test_a_target_that_is_none_is_refused_and_noted(target, upstream, gateway_of, caplog):
+    with gateway_of(WAY) as gateway:
+        told = raw(gateway, b"POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}" % target)
+    assert told.split(b" ", 2)[1] in (b"400", b"404")
+    assert json.loads(told.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert (gateway.tally.requests_refused, caplog.text) == (1, "")
 
 
 def test_an_answer_that_cannot_be_recorded_is_not_given(upstream, gateway_of, monkeypatch):

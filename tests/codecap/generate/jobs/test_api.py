@@ -116,6 +116,8 @@ def test_what_only_says_how_patiently_it_is_asked_is_no_part_of_what_is_ordered(
     [
         ({"base_url": "video.example"}, "address like https"),
         ({"key_env": "sk-not-a-name"}, "name of an environment variable"),
+        ({"key_env": "OPENAI_API_KEY"}, "OPENAI_API_KEY would be sent to video.example"),
+        ({"key_env": "ARK_API_KEY"}, "ARK_API_KEY would be sent to video.example"),
         ({"body": {"p": "{prompt}", "x": "{secnds}"}}, "{secnds} stands for nothing"),
         ({"body": {"p": "words"}}, "{prompt} is nowhere"),
         ({"refusals": "("}, "no regular expression"),

@@ -107,6 +107,37 @@ def test_too_many_files_end_it(bwrap, box, run):
     assert ran.outgrown == "more than 30 MB of files in the work folder"
 
 
+NAMELESS = """
+import os, time
+held = []
+for number in range(3):
+    held.append(open("a", "wb"))
+    held[-1].write(bytes({each}))
+    held[-1].flush()
+    os.unlink("a")
+open("b", "wb").write(bytes({beside}))
+time.sleep({s})
+"""
+
+
+@pytest.mark.parametrize(
+    ("each", "beside", "words"),
+    [
+        (15_000_000, 0, "more than 30 MB of open files without a name"),
+        (8_000_000, 9_000_000, " MB of open files without a name, and more than "),
+    ],
+)
+def test_files_without_a_name_count_too(bwrap, box, run, python, each, beside, words):
+    ran = run(bwrap, box(), *python(NAMELESS.format(each=each, beside=beside, s=20)))
+    assert words in ran.outgrown
+    assert nothing_is_left()
+
+
+def test_files_without_a_name_may_be_as_large_as_others(bwrap, box, run, python):
+    ran = run(bwrap, box(), *python(NAMELESS.format(each=5_000_000, beside=0, s=1.5)))
+    assert (ran.status, ran.outgrown) == (0, None)
+
+
 def test_empty_files_count_too(bwrap, box, run, python):
     ran = run(bwrap, box(), *python("for n in range(20000):\n open(str(n), 'w').close()\nimport time; time.sleep(20)"))
     assert ran.outgrown == "more than 30 MB of files in the work folder"

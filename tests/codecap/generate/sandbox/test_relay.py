@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from codecap.generate.sandbox import PORT
+from codecap.generate.sandbox import PORT, relay
 
 ASK = """
 import sys, time, urllib.request
@@ -31,6 +31,26 @@ def ask(number):
     return urllib.request.urlopen(sys.argv[1] + f"/{number}", timeout=20).read()
 with concurrent.futures.ThreadPoolExecutor(20) as pool:
     print(sum(map(len, pool.map(ask, range(60)))))
+"""
+
+LEAVE = """
+import socket, sys, time, urllib.request
+body = b"q" * 1000
+for _ in range(5):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as client:
+        client.sendall(b"POST / HTTP/1.1\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body) + body)
+time.sleep(0.7)
+print(len(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/", timeout=10).read()))
+"""
+END_WAY = """
+import os, signal, sys, time
+found = []
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    words = open(f"/proc/{pid}/cmdline").read().split("\\0")
+    if "relay" in " ".join(words[:5]) and "bwrap" not in words[0] and int(pid) != os.getpid():
+        found.append(int(pid))
+os.kill(sorted(found)[int(sys.argv[1])], signal.SIGKILL)
+time.sleep(30)
 """
 
 
@@ -117,6 +137,20 @@ def test_without_a_server_the_connection_is_closed(bwrap, box, run, python, tmp_
 
 def test_without_a_socket_nothing_listens(bwrap, box, run, python):
     assert "Connection refused" in run(bwrap, box(), *python(ASK, f"http://127.0.0.1:{PORT}")).complained
+
+
+def test_who_leaves_before_the_answer_ends_nothing(sandbox, box, run, python, tmp_path):
+    with serving(tmp_path / "s", Api):
+        port = sandbox.port()
+        ran = run(sandbox, box(socket=tmp_path / "s", port=port), *python(LEAVE, str(port)))
+    assert (ran.status, ran.said) == (0, "1000\n"), ran.complained
+
+
+@pytest.mark.parametrize("which", ["0", "1"])
+def test_with_the_way_to_the_model_ends_the_command(bwrap, box, run, python, tmp_path, which):
+    with serving(tmp_path / "s", Api):
+        ran = run(bwrap, box(socket=tmp_path / "s"), *python(END_WAY, which))
+    assert (ran.status, ran.complained.splitlines()[-1]) == (137, relay.CUT_OFF) and ran.wall_s < 15
 
 
 def test_the_command_has_no_child_that_it_did_not_start(bwrap, box, run, python, tmp_path):

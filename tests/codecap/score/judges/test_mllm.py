@@ -140,7 +140,7 @@ def many_points(tiny, count: int):
 @pytest.mark.parametrize("most", [3, 40])
 def test_the_exchange_says_how_many_are_asked_at_once(bench, tiny, most):
     bench.exchange = {"concurrency": most}
-    with Loopback(slow_s=0.5) as server:
+    with Loopback(slow_s=2) as server:
         server.otherwise = "slow"
         rows = bench.rows(endpoint(server), task=many_points(tiny, most + 1))
         assert [row.value for row in rows] == [80.0] * (most + 1)

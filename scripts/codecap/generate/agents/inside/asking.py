@@ -11,6 +11,15 @@ import urllib.request
 from pathlib import Path
 
 LONGEST_S = 1800
+LATEST_S = 1e6
+
+
+def seconds(word: str) -> float:
+    """A time on the command line; for `argparse`, which says what is wrong."""
+    told = float(word)
+    if not abs(told) <= LATEST_S:
+        raise ValueError
+    return told
 
 
 def ask(path: str, told: dict) -> dict:

@@ -10,13 +10,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from asking import ask, complaints, page_at, write
+from asking import ask, complaints, page_at, seconds, write
 
 
 def main() -> int:
     parser = argparse.ArgumentParser("compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page")
-    parser.add_argument("--at", nargs="+", type=float, action="extend", metavar="SECONDS")
+    parser.add_argument("--at", nargs="+", type=seconds, action="extend", metavar="SECONDS")
     parser.add_argument("-o", "--out", default="compare.png", type=Path, metavar="PICTURE")
     asked = parser.parse_args()
     told = ask("/codecap/compare", {"page": page_at(asked.page), "at_s": asked.at})

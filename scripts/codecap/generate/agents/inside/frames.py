@@ -11,6 +11,8 @@ import os
 import sys
 from pathlib import Path
 
+from asking import seconds
+
 FPS = 24
 MOST = 2000
 
@@ -18,10 +20,10 @@ MOST = 2000
 def main() -> int:
     parser = argparse.ArgumentParser("frames", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--at", nargs="+", type=float, action="extend", metavar="SECONDS")
-    which.add_argument("--every", type=float, metavar="SECONDS")
-    parser.add_argument("--from", dest="start", type=float, default=0.0, metavar="SECONDS")
-    parser.add_argument("--to", dest="stop", type=float, default=math.inf, metavar="SECONDS")
+    which.add_argument("--at", nargs="+", type=seconds, action="extend", metavar="SECONDS")
+    which.add_argument("--every", type=seconds, metavar="SECONDS")
+    parser.add_argument("--from", dest="start", type=seconds, default=0.0, metavar="SECONDS")
+    parser.add_argument("--to", dest="stop", type=seconds, default=math.inf, metavar="SECONDS")
     parser.add_argument("-o", "--out", default="frames", type=Path, metavar="FOLDER")
     asked = parser.parse_args()
     if asked.every is not None and not asked.every >= 1 / FPS:
