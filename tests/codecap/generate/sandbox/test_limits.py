@@ -40,12 +40,10 @@ def kept_by(request):
 
 
 def nothing_is_left():
-    named = [process for process in psutil.process_iter(["environ", "cmdline"]) if NAME in str(process.info)]
-    groups = [
-        folder
-        for place in ("memory", "pids", "unified")
-        for folder in Path(f"/sys/fs/cgroup/{place}").glob(f"**/{NAME}{os.getpid()}-*")
-    ]
+    """Of this process; others may run some at the same time."""
+    ours = f"{NAME}{os.getpid()}-"
+    named = [process for process in psutil.process_iter(["environ", "cmdline"]) if ours in str(process.info)]
+    groups = [folder for place in ("memory", "pids", "unified") for folder in Path(f"/sys/fs/cgroup/{place}").glob(f"**/{ours}*")]
     return not named and not groups
 
 
