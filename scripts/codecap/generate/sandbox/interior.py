@@ -141,7 +141,6 @@ def _kernel() -> tuple[int, int]:
     return int(major), int("".join(letter for letter in minor if letter.isdigit()) or 0)
 
 
-def with_environment(own: Mapping[str, str]) -> dict[str, str]:
+def with_environment(own: Mapping[str, str], passed_on: Iterable[str] = ("PATH", "LD_LIBRARY_PATH")) -> dict[str, str]:
     """For a backend's own program on the host: only where programs and libraries are."""
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
-    return kept | dict(own)
+    return {name: os.environ[name] for name in passed_on if name in os.environ} | dict(own)

@@ -1,5 +1,6 @@
 """Starting, waiting, signals, and the end of all that was started."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -90,6 +91,14 @@ def test_its_environment_is_made_from_nothing(sandbox, box, run, monkeypatch):
     assert told.pop("OWN") == "a b\n'\"$c"
     assert told.pop("TZ") == "Asia/Tokyo"
     assert set(told) - {contained.MARK_VARIABLE} == {"PATH", "HOME", "TMPDIR", "USER", "LANG"}
+
+
+def test_no_process_inside_holds_our_environment(bwrap, box, run, monkeypatch):
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/opt/secret-project/bin")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    held = run(bwrap, box(), "sh", "-c", "cat /proc/1/environ /proc/self/environ").said
+    assert "TMPDIR=" in held
+    assert "secret" not in held
 
 
 def test_signals_are_as_for_a_new_program(sandbox, box, run, python):

@@ -76,7 +76,7 @@ class Bwrap:
         return Launch(
             command=command(program, options, box, self._settings.read_only, files, filter_fd),
             told=interior.told(box, True, argv=argv),
-            environment=interior.with_environment({}),
+            environment=interior.with_environment({}, ["LD_LIBRARY_PATH"]),  # inside it can be read: /proc/1/environ
             pass_fds=(*files.values(), *(() if filter_fd is None else (filter_fd,))),
             memory_folders=tuple(IN_MEMORY),
         )
