@@ -1,13 +1,15 @@
 """What a run will ask, and what that will cost, before it is paid for.
 
-Questions are counted by those who ask them: a judge's or a prompter's `questions_expected(clip, annotation)` gives the questions
-about one candidate, with blank pictures in the places of frames. Tokens are the providers' published rules (`tokens`), and answers
-are taken for short (low) and for as long as they may be (high). Both are estimates; a provider's cache makes a run cheaper.
+Questions are counted by those who ask them, with blank pictures in the places of frames: a harness's `questions_expected(clip)`
+gives those that a caption takes, a judge's or a prompter's `questions_expected(clip, annotation)` those about one candidate. Tokens
+are the providers' published rules (`tokens`), and answers are taken for short (low) and for as long as they may be (high). Both are
+estimates; a provider's cache makes a run cheaper. What an agent asks is up to its model: only its limits are told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -18,10 +20,11 @@ from codecap import plan, registry
 from codecap.exchange import settings, tokens
 from codecap.exchange.prices import PriceTable, today
 from codecap.exchange.question import Endpoint, Picture, Question
-from codecap.records import Annotation, Clip, ObjectPrompts, Outcome, Render, Row, Score, Usage, read_record, read_rows
+from codecap.generate import entries
+from codecap.records import Annotation, Caption, Clip, ObjectPrompts, Outcome, Render, Row, Score, Usage, read_record, read_rows
 from codecap.score.engine import choice
 
-SHORT_ANSWER = 100  # output tokens
+SHORT_ANSWER, SHORT_CAPTION = 100, 3000  # output tokens: of a verdict; of a page or a text, with little thinking before it
 LOW_INPUT, HIGH_INPUT = 0.8, 1.25  # of the estimated input tokens
 OTHER_TABLE = "name another one with `--config FILE`, a file that says `clips: my/clips.tsv`"
 ASKED_AGAIN = Decimal("1.1")  # high: one answer in ten cannot be read and is asked for again
@@ -33,8 +36,9 @@ class Planned:
 
     Attributes:
         asker: as "retention, judge mllm".
-        questions: about all candidates; those of them `recorded` are answered already, those `dropped` have no video to ask about.
-        clips: with an annotation, and so with questions.
+        systems: whose captions it makes, or asks about.
+        questions: of all systems; those of them `recorded` are answered already, those `dropped` have no video to ask about.
+        clips: with questions.
         pictures, input_tokens: of the questions that are left.
         low_usd, high_usd: None when the model has no price.
     """
@@ -58,12 +62,24 @@ class Planned:
 
 @dataclass(frozen=True)
 class Asker:
-    """A backend that asks, and where its finished work is told."""
+    """Who asks.
+
+    Attributes:
+        name: as "retention, judge mllm".
+        systems: for whose captions, or about whose.
+        questions: that a clip takes, for one system; None where they cannot be told yet.
+        recorded, dropped: of a system and a bucket: the clips that are answered by this very protocol, all of it, and those about
+            which nothing will be asked. Of those that are answered in part nothing is known.
+        short_answer: output tokens of a short one.
+    """
 
     name: str
-    backend: Any
-    metric: str | None  # whose scores are made of its answers; None for the prompter
-    lane: str = ""
+    endpoint: Endpoint
+    systems: tuple[str, ...]
+    questions: Callable[[Clip], list[Question] | None]
+    recorded: Callable[[str, str], set[str]]
+    dropped: Callable[[str, str], set[str]]
+    short_answer: int = SHORT_ANSWER
 
 
 @dataclass(frozen=True)
@@ -96,40 +112,70 @@ def planned(config: Mapping[str, Any]) -> tuple[list[Planned], list[str]]:
     if not run.buckets:
         problems.append(f"{config['clips']}: has no clips to work on, nothing is counted; {OTHER_TABLE}")
     found = []
-    for asker in askers(config):
-        entry = Planned(asker.name, asker.backend.settings.endpoint, len(run.systems))
+    for asker in [*_captioners(config, run, problems), *_scorers(config, run, annotations)]:
+        entry = Planned(asker.name, asker.endpoint, len(asker.systems))
         for bucket, clips in run.buckets.items():
-            told = {clip: annotation for clip in clips if (annotation := annotations[clip.clip_id]) is not None}
-            costs = {clip.clip_id: _of_clip(asker, clip, annotation, prices) for clip, annotation in told.items()}
+            told = {clip.clip_id: questions for clip in clips if (questions := asker.questions(clip)) is not None}
+            costs = {clip_id: _cost(asker, questions, prices) for clip_id, questions in told.items()}
             entry.clips += len(costs)
-            for system in run.systems:
-                _add_shard(entry, costs, _recorded(asker, system, bucket), _without_video(system, bucket))
+            for system in asker.systems:
+                _add_shard(entry, costs, asker.recorded(system, bucket), asker.dropped(system, bucket))
         found.append(entry)
     return found, problems
 
 
-def askers(config: Mapping[str, Any]) -> Iterator[Asker]:
-    """The backends of a configuration that ask hosted models.
+def _captioners(config: Mapping[str, Any], run: plan.Plan, problems: list[str]) -> Iterator[Asker]:
+    """The systems whose captions hosted models write. Adds to `problems` those of which nothing can be told.
+
+    Raises:
+        registry.Unavailable: a setting of one is wrong.
+    """
+    not_told: dict[str, list[str]] = {}  # by the reason
+    for system, entry in run.captioners.items():
+        if entries.sources_of(entry):
+            not_told.setdefault("what its videos cost is told by their maker, not counted", []).append(system)
+        if not entries.asks_its_endpoint(entry) or entry.get("serve") is not None:
+            continue
+        harness = registry.make(entries.FAMILY, entry["harness"], entries.settings_of(config, entry))
+        if hasattr(harness, "questions_expected"):
+            recorded = functools.partial(_captioned, harness.protocol)
+            name, endpoint = f"{system}, {entry['harness']}", harness.settings.endpoint
+            yield Asker(name, endpoint, (system,), harness.questions_expected, recorded, _none, SHORT_CAPTION)
+        else:
+            most = harness.settings.most_usd
+            limit = "agents.most_usd sets a limit" if most is None else f"at most {most} USD a clip (most_usd)"
+            not_told.setdefault(f"what an agent asks is up to its model, not counted; {limit}", []).append(system)
+    problems += [f"{', '.join(systems)}: {reason}" for reason, systems in not_told.items()]
+
+
+def _scorers(config: Mapping[str, Any], run: plan.Plan, annotations: Mapping[str, Annotation | None]) -> Iterator[Asker]:
+    """The judges and the prompter that ask hosted models.
 
     Raises:
         registry.Unavailable: one is not there, or a setting of it is wrong.
     """
+
+    def asker(name: str, backend: Any, recorded: Callable[[str, str], set[str]]) -> Iterator[Asker]:
+        def questions(clip: Clip) -> list[Question] | None:
+            told = annotations[clip.clip_id]
+            return None if told is None else backend.questions_expected(clip, told)
+
+        if hasattr(backend, "questions_expected"):
+            yield Asker(name, backend.settings.endpoint, tuple(run.systems), questions, recorded, _without_video)
+
     for name, told in config["metrics"].items():
         chosen = choice.metric(config, name).settings
         if judge := chosen.get("judge"):
             backend = registry.make("score.judges", judge, chosen["judges"][judge])
-            if hasattr(backend, "questions_expected"):
-                yield Asker(f"{name}, judge {judge}", backend, name, told["lane"])
+            yield from asker(f"{name}, judge {judge}", backend, functools.partial(_judged, backend, name, told["lane"]))
     if choice.OBJECTS_METRIC in config["metrics"]:
         prompter = choice.backend(config, "prompter")
         backend = registry.make("score.prompters", prompter.name, prompter.settings)
-        if hasattr(backend, "questions_expected"):
-            yield Asker(f"{choice.OBJECTS_METRIC}, prompter {prompter.name}", backend, None)
+        yield from asker(f"{choice.OBJECTS_METRIC}, prompter {prompter.name}", backend, functools.partial(_prompted, backend))
 
 
-def _of_clip(asker: Asker, clip: Clip, annotation: Annotation, prices: PriceTable) -> _Clip:
-    endpoint: Endpoint = asker.backend.settings.endpoint
-    questions: list[Question] = asker.backend.questions_expected(clip, annotation)
+def _cost(asker: Asker, questions: Sequence[Question], prices: PriceTable) -> _Clip:
+    endpoint = asker.endpoint
     inputs = [tokens.of_request(endpoint, question) for question in questions]
 
     def usd(share: float, answers: Sequence[int]) -> Decimal | None:
@@ -138,17 +184,17 @@ def _of_clip(asker: Asker, clip: Clip, annotation: Annotation, prices: PriceTabl
         return None if None in costs else sum(costs, Decimal(0))
 
     longest = [question.most_output_tokens for question in questions]
-    low, high = usd(LOW_INPUT, [min(SHORT_ANSWER, limit) for limit in longest]), usd(HIGH_INPUT, longest)
+    low, high = usd(LOW_INPUT, [min(asker.short_answer, limit) for limit in longest]), usd(HIGH_INPUT, longest)
     pictures = sum(isinstance(part, Picture) for question in questions for part in question.parts)
     return _Clip(len(questions), pictures, sum(inputs), low, None if high is None else high * ASKED_AGAIN)
 
 
-def _add_shard(entry: Planned, costs: Mapping[str, _Clip], recorded: set[str], without_video: set[str]) -> None:
+def _add_shard(entry: Planned, costs: Mapping[str, _Clip], recorded: set[str], dropped: set[str]) -> None:
     for clip_id, cost in costs.items():
         entry.questions += cost.questions
         if clip_id in recorded:
             entry.recorded += cost.questions
-        elif clip_id in without_video:
+        elif clip_id in dropped:
             entry.dropped += cost.questions
         else:
             entry.pictures += cost.pictures
@@ -166,14 +212,24 @@ def _annotation(config: Mapping[str, Any], bucket: str, clip: Clip) -> Annotatio
     return made
 
 
-def _recorded(asker: Asker, system: str, bucket: str) -> set[str]:
-    """Clips of a shard whose answers by this very protocol are all there. Of those that are there in part nothing is known."""
-    if asker.metric is None:
-        prompts = _rows(plan.RESULTS / "6_score" / "prompts" / system / f"{bucket}.jsonl", ObjectPrompts)
-        return {row.clip_id for row in prompts if row.prompts and row.protocol == asker.backend.protocol}
-    scores = list(_rows(plan.RESULTS / "6_score" / asker.lane / system / f"{bucket}.jsonl", Score))
-    own = [row for row in scores if row.metric == asker.metric and asker.backend.protocol in row.protocol]
+def _captioned(protocol: str, system: str, bucket: str) -> set[str]:
+    captions = _rows(plan.RESULTS / "4_generate" / system / f"{bucket}.jsonl", Caption)
+    return {row.clip_id for row in captions if row.outcome is not Outcome.INFRA_ERROR and row.protocol == protocol}
+
+
+def _prompted(prompter: Any, system: str, bucket: str) -> set[str]:
+    prompts = _rows(plan.RESULTS / "6_score" / "prompts" / system / f"{bucket}.jsonl", ObjectPrompts)
+    return {row.clip_id for row in prompts if row.prompts and row.protocol == prompter.protocol}
+
+
+def _judged(judge: Any, metric: str, lane: str, system: str, bucket: str) -> set[str]:
+    scores = list(_rows(plan.RESULTS / "6_score" / lane / system / f"{bucket}.jsonl", Score))
+    own = [row for row in scores if row.metric == metric and judge.protocol in row.protocol]
     return {row.clip_id for row in own} - {row.clip_id for row in own if row.retry}
+
+
+def _none(_system: str, _bucket: str) -> set[str]:
+    return set()
 
 
 def _without_video(system: str, bucket: str) -> set[str]:

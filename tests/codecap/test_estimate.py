@@ -9,7 +9,7 @@ from codecap import config as configuration
 from codecap import plan
 from codecap.config import PROJECT
 from codecap.estimate import planned
-from codecap.records import Annotation, ObjectPrompt, ObjectPrompts, Outcome, Render, Score, read_record, write_rows
+from codecap.records import Annotation, Caption, ObjectPrompt, ObjectPrompts, Outcome, Render, Score, read_record, write_rows
 
 ANNOTATIONS = [read_record(path, Annotation) for path in sorted((PROJECT / "resources" / "demo" / "annotations").glob("*.json"))]
 POINTS = {annotation.clip_id: len(annotation.focal_points) for annotation in ANNOTATIONS}
@@ -42,6 +42,42 @@ def test_a_question_a_point_and_repeat(config):
     assert 0 < judge.low_usd < judge.high_usd
     longest = judge.questions * 4096 * Decimal(10) / 1_000_000 if judge.high_usd else 0
     assert judge.low_usd < longest
+
+
+FRAMES_AT_2_HZ = 14 + 13 + 12 + 14 + 13  # of the demo's clips, of 7, 6.5, 6, 7 and 6.5 s
+MODEL = {"label": "m", "endpoint": {"api": "openai", "model": "gpt-6.2-sol", "images": 50, "key_env": None}}
+CAPTIONERS = {
+    "once": MODEL | {"harness": "direct"},
+    "again": MODEL | {"harness": "revise", "rounds": 2},
+    "agent": MODEL | {"harness": "codex", "most_usd": 3},
+}
+
+
+def test_what_captions_take(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = configuration.load(PROJECT / "config" / "demo.yaml", overrides={"models": CAPTIONERS, "systems": list(CAPTIONERS)})
+    found, problems = planned(config)
+    once, again = found
+    assert [entry.asker for entry in found] == ["once, direct", "again, revise"]
+    assert (once.questions, once.pictures) == (5, FRAMES_AT_2_HZ)
+    assert (again.questions, again.pictures) == (5 * 5, 5 * FRAMES_AT_2_HZ)
+    assert once.low_usd < again.low_usd
+    assert problems == ["agent: what an agent asks is up to its model, not counted; at most 3 USD a clip (most_usd)"]
+
+
+def test_captions_that_are_there_are_not_asked(tmp_path, monkeypatch):
+    from codecap import registry
+
+    monkeypatch.chdir(tmp_path)
+    over = {"models": {"once": CAPTIONERS["once"]}, "systems": ["once"]}
+    config = configuration.load(PROJECT / "config" / "demo.yaml", overrides=over)
+    protocol = registry.make("generate.harnesses", "direct", {"endpoint": MODEL["endpoint"]}).protocol
+    clip_id = min(POINTS)
+    rows = plan.RESULTS / "4_generate" / "once" / f"{plan.bucket_of(clip_id, config['buckets'])}.jsonl"
+    for outcome, of_protocol, left in [("refused", protocol, 4), ("infra_error", protocol, 5), ("refused", "another model", 5)]:
+        row = Caption(system="once", clip_id=clip_id, key="k", outcome=Outcome(outcome), protocol=of_protocol)
+        write_rows(rows, Caption, [row])
+        assert planned(config)[0][0].left == left
 
 
 def test_without_a_price_the_cost_is_not_known(config):

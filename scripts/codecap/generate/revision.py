@@ -26,11 +26,13 @@ from codecap.records import Clip, Outcome, Row
 from codecap.render import render_page
 from codecap.render.failures import BrowserMissing
 from codecap.render.failures import InfraError as RenderInfraError
+from codecap.showing.album import BlankAlbum
 from codecap.showing.prompts import Prompt
 from codecap.showing.showing import shown
 from codecap.store import Draft
 
 MOST_DIFFERENCES = 12  # that a comment names
+USUAL_PAGE, USUAL_COMMENT = 12_000, 2000  # characters, in an estimate of what revision costs
 _ONE_BROWSER = threading.Semaphore()  # a job that waits for hosted models has one core
 
 
@@ -90,6 +92,26 @@ class _Version:
         if other is None or other.likeness is None:
             return True
         return self.likeness is not None and self.likeness > other.likeness
+
+
+def questions_expected(clip: Clip, settings: Settings, first: Prompt, prompt: Prompt) -> list[Question]:
+    """What a caption takes where each call gives a page of usual length and all rounds are gone through, with blank pictures."""
+    facts = facts_of(clip, settings)
+    sheets = pair_sheets(clip, frames_of(clip, settings), settings)
+    shared = (
+        Text(first.say("task", **facts)),
+        Text(prompt.say("pairs", **facts)),
+        *shown("Video and page", sheets, BlankAlbum()),
+        Text(prompt.say("code", page="x" * USUAL_PAGE)),
+    )
+
+    def question(*task: str) -> Question:
+        parts = (*shared, *map(Text, task))
+        return Question(parts, system=first.say("system"), most_output_tokens=settings.most_output_tokens)
+
+    comment = question(prompt.say("comment", most=MOST_DIFFERENCES))
+    revised = question(prompt.say("revise", comment="x" * USUAL_COMMENT), prompt.say("answer"))
+    return [single_question(clip, settings, first, blank=True), *[comment, revised] * settings.rounds]
 
 
 def page_file(number: int) -> str:

@@ -53,14 +53,13 @@ class SingleCall:
     def version(self) -> str:
         return f"{self.harness} 1, prompt {prompts.load(self.prompt).digest}"
 
-    def question(self, clip: Clip, blank: bool = False) -> Question:
-        """Args:
-        blank: show blank pictures of the right sizes instead, to tell what it costs.
-        """
-        return single_question(clip, self.settings, prompts.load(self.prompt), blank)
+    def questions_expected(self, clip: Clip) -> list[Question]:
+        """What a caption takes, with blank pictures."""
+        return [single_question(clip, self.settings, prompts.load(self.prompt), blank=True)]
 
     def run(self, clip: Clip, draft: Draft) -> dict[str, Any]:  # noqa: ARG002 (it has no files)
-        return call(self.settings.endpoint, self.question(clip)).model_dump(mode="json")
+        question = single_question(clip, self.settings, prompts.load(self.prompt))
+        return call(self.settings.endpoint, question).model_dump(mode="json")
 
     def read(self, item: Item) -> Made:
         told = Call.model_validate(item.value)

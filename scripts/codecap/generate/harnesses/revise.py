@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from codecap import store
-from codecap.exchange import at_once
+from codecap.exchange import Question, at_once
 from codecap.generate import cues
 from codecap.generate.calls import outcome_of, summed
 from codecap.generate.harnesses import Kind, Made
-from codecap.generate.revision import Revision, Round, Settings, page_file
+from codecap.generate.revision import Revision, Round, Settings, page_file, questions_expected
 from codecap.generate.side_by_side import CRITERIA
 from codecap.records import Clip, Outcome
 from codecap.showing import prompts
@@ -66,6 +66,10 @@ class Revise:
 
     def version(self) -> str:
         return f"revise 1, prompts {prompts.load(FIRST_PROMPT).digest}+{prompts.load(PROMPT).digest}"
+
+    def questions_expected(self, clip: Clip) -> list[Question]:
+        """What a caption takes, with blank pictures."""
+        return questions_expected(clip, self.settings, prompts.load(FIRST_PROMPT), prompts.load(PROMPT))
 
     def run(self, clip: Clip, draft: Draft) -> dict[str, Any]:
         made = Revision(clip, self.settings, prompts.load(FIRST_PROMPT), prompts.load(PROMPT), draft).run()

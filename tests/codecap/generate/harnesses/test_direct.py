@@ -13,8 +13,10 @@ from PIL import Image
 from codecap import registry
 from codecap.generate.captions import caption_shard
 from codecap.generate.harnesses import direct
+from codecap.generate.shown import single_question
 from codecap.generate.single_call import Read
 from codecap.records import Outcome
+from codecap.showing import prompts
 from codecap.showing.sheets import GAP_PX
 from codecap.video import read_frames
 
@@ -211,6 +213,6 @@ def test_the_cost_of_a_call_can_be_told_before_it(clip_of, durable, opened):
     clip = clip_of(12 * 51)
     with Loopback(answer=lambda _: ANSWER) as server, opened():
         harness = registry.make("generate.harnesses", "direct", entry(server))
-        real, blank = harness.question(clip), harness.question(clip, blank=True)
+        real, (blank,) = single_question(clip, harness.settings, prompts.load(harness.prompt)), harness.questions_expected(clip)
     assert [part.size_px for part in blank.media] == [part.size_px for part in real.media]
     assert len(blank.media) == math.ceil(51 / 2)
