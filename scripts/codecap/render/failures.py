@@ -19,6 +19,11 @@ class PageFailure(Exception):
         super().__init__(f"{outcome}: {detail}" if frame is None else f"{outcome} at frame {frame}: {detail}")
         self.outcome, self.detail, self.frame = outcome, detail, frame
 
+    @property
+    def told(self) -> str:
+        """The detail, with the frame."""
+        return self.detail if self.frame is None else f"frame {self.frame}: {self.detail}"
+
 
 class InfraError(UserError, RuntimeError):
     """We cannot render (no browser, a full disk): outcome `infra_error`. The message says what to do."""

@@ -14,6 +14,7 @@ from codecap import registry, store
 from codecap.errors import check_replaceable
 from codecap.records import Caption, Certificate, Clip, Outcome
 from codecap.render import fonts, purity
+from codecap.render.attended import Attend, Attended
 from codecap.render.engines import Engine, read_page
 from codecap.render.failures import FrameLost, InfraError, PageFailure
 from codecap.render.settings import RenderSettings
@@ -29,6 +30,7 @@ def render_page(
     height_px: int,
     out_mp4: Path,
     settings: Mapping[str, Any] | RenderSettings = RenderSettings(),  # noqa: B008 - frozen
+    attend: Attend = lambda: None,
 ) -> Certificate:
     """Draw a page at `i / 24` s for each frame `i`, in a viewport of the canonical (even) size, and write the video.
 
@@ -38,6 +40,7 @@ def render_page(
         width_px, height_px: size of the reference; an odd one is made even as at ingest.
         out_mp4: the video, written only with outcome `ok`. Frames made before a failure are kept as `STEM.partial.mp4` beside it.
         settings: see `RenderSettings`.
+        attend: called before the load and before each frame; what it raises ends the render.
 
     Returns:
         The certificate. `frames` counts the frames that were made, whatever the outcome.
@@ -61,11 +64,11 @@ def render_page(
         return Certificate(outcome=Outcome.RUNTIME_ERROR, detail=f"not only code: {found[0]}", **told)
     for _ in range(TRIES - 1):
         with contextlib.suppress(FrameLost):
-            return _drawn(page, frames, out_mp4, settings, told)
-    return _drawn(page, frames, out_mp4, settings, told)
+            return _drawn(page, frames, out_mp4, settings, told, attend)
+    return _drawn(page, frames, out_mp4, settings, told, attend)
 
 
-def _drawn(page: Path, frames: int, out_mp4: Path, settings: RenderSettings, told: dict[str, Any]) -> Certificate:
+def _drawn(page: Path, frames: int, out_mp4: Path, settings: RenderSettings, told: dict[str, Any], attend: Attend) -> Certificate:
     """Draw a page in a browser of its own, and write the video; `told` is what the certificate says already."""
     draft, size = partial_path(out_mp4), (told["width_px"], told["height_px"])
     repeatable: bool | None = None
@@ -73,7 +76,7 @@ def _drawn(page: Path, frames: int, out_mp4: Path, settings: RenderSettings, tol
     did: list[str] = []
     with ThreadPoolExecutor(max_workers=1) as aside, _engine(settings) as engine:
         fonts_told = aside.submit(fonts.protocol)
-        stage = engine.open(page, *size)
+        stage = Attended(engine.open(page, *size), attend)
         try:
             from codecap.render import recording  # numpy and av are loaded while the browser starts
 
@@ -84,8 +87,7 @@ def _drawn(page: Path, frames: int, out_mp4: Path, settings: RenderSettings, tol
             did = stage.observed()
             outcome, detail = Outcome.OK, ""
         except PageFailure as failure:
-            outcome = failure.outcome
-            detail = failure.detail if failure.frame is None else f"frame {failure.frame}: {failure.detail}"
+            outcome, detail = failure.outcome, failure.told
             with contextlib.suppress(PageFailure):
                 did = stage.observed()
         finally:

@@ -25,7 +25,7 @@ from codecap.generate.extraction import documents
 from codecap.generate.gateway import Response
 from codecap.generate.gateway.routes import Abandoned, Gone, Route
 from codecap.records import Clip, Outcome, writable
-from codecap.render import InfraError, RenderSettings
+from codecap.render import InfraError, RenderSettings, render_page
 
 LOG = logging.getLogger("codecap")
 
@@ -103,12 +103,10 @@ class Reviewer:
 
     def _whole(self, page: str, gone: Gone) -> dict[str, Any]:
         """All frames, as the benchmark draws them."""
-        from codecap.generate.agents import drawing
-
         clip = self._clip
-        with self._browser(gone), tempfile.TemporaryDirectory(prefix="codecap-page-") as folder:
-            video = Path(folder) / "page.mp4"
-            made = drawing.film(page, clip.frames, clip.width_px, clip.height_px, video, self._within(), gone)
+        with self._browser(gone), _in_a_file(page) as file:
+            video = file.with_suffix(".mp4")
+            made = render_page(file, clip.frames, clip.width_px, clip.height_px, video, self._within(), _attend(gone))
             self._remember(page, made.outcome)
             told = _told(made) | {"frames": made.frames, "seek_repeatable": made.seek_repeatable, "not_only_code": made.purity[:5]}
             if made.outcome is Outcome.OK and video.stat().st_size <= LARGEST_VIDEO:
@@ -130,8 +128,8 @@ class Reviewer:
     def _draw(self, page: str, frames: Sequence[int], gone: Gone) -> Any:
         from codecap.generate.agents import drawing
 
-        with self._browser(gone):
-            drawn = drawing.draw(page, frames, self._clip.width_px, self._clip.height_px, self._within(), gone)
+        with self._browser(gone), _in_a_file(page) as file:
+            drawn = drawing.draw(file, frames, self._clip.width_px, self._clip.height_px, self._within(), _attend(gone))
         self._remember(page, drawn.outcome)
         return drawn
 
@@ -164,6 +162,22 @@ class Reviewer:
             self.renders += 1
             if outcome is Outcome.OK and documents(page):
                 self.rendered = page
+
+
+@contextlib.contextmanager
+def _in_a_file(page: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="codecap-page-") as folder:
+        file = Path(folder) / "index.html"
+        file.write_text(page, encoding="utf-8")
+        yield file
+
+
+def _attend(gone: Gone) -> Callable[[], None]:
+    def attend() -> None:
+        if gone():
+            raise Abandoned
+
+    return attend
 
 
 def _asked(body: bytes) -> Mapping[str, Any]:
