@@ -13,9 +13,6 @@ from __future__ import annotations
 
 import functools
 import shutil
-import subprocess
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from codecap.generate.sandbox import HOME, PORT, WORK, Box, SandboxUnavailable, interior
 from codecap.generate.sandbox.contained import Contained, Launch
 from codecap.generate.sandbox.groups import Groups
+from codecap.generate.sandbox.trial import version_after_trial
 
 IN_WORK = {HOME: f"{WORK}/.home", "/tmp": f"{WORK}/.tmp"}
 WALLS = ("--containall", "--cleanenv", "--no-privs", "--net", "--network", "none")
@@ -107,13 +105,5 @@ def command(program: str, settings: Settings, box: Box) -> list[str]:
 
 @functools.cache
 def _tried(settings: Settings) -> str:
-    with tempfile.TemporaryDirectory(prefix="codecap-trial-") as folder:
-        work = Path(folder) / "work"
-        work.mkdir()
-        box = Box(work, memory_mb=500, processes=100, disk_mb=10)
-        with Apptainer(settings).start(box, ["true"], Path(folder) / "stdout", Path(folder) / "stderr") as running:
-            status = running.wait(time.monotonic() + TRIED_WITHIN_S)
-    if status != 0:
-        raise SandboxUnavailable(f"{settings.program}: a trial in the sandbox ended with status {status}")
-    version = subprocess.run([settings.program, "--version"], capture_output=True, text=True, timeout=60, check=False)
-    return f"{version.stdout.strip()}, image {settings.image}"
+    version = version_after_trial(Apptainer(settings), settings.program, TRIED_WITHIN_S)
+    return f"{version}, image {settings.image}"

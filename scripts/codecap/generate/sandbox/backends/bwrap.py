@@ -14,8 +14,6 @@ import platform
 import shutil
 import stat
 import subprocess
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from codecap.generate.sandbox import HOME, PORT, WORK, Box, SandboxUnavailable, interior, refusals, seccomp
 from codecap.generate.sandbox.contained import Contained, Launch
 from codecap.generate.sandbox.groups import Groups
+from codecap.generate.sandbox.trial import version_after_trial
 
 IN_MEMORY = {"/tmp": 4, "/dev/shm": 8, HOME: 8}  # folders, and the part of the memory limit that each may take
 TRIED_WITHIN_S = 60.0
@@ -176,13 +175,4 @@ def _program(name: str) -> tuple[str, frozenset[str]]:
 @functools.cache
 def _tried(settings: Settings) -> str:
     program, _ = _program(settings.program)
-    with tempfile.TemporaryDirectory(prefix="codecap-trial-") as folder:
-        work = Path(folder) / "work"
-        work.mkdir()
-        box = Box(work, memory_mb=500, processes=50, disk_mb=10)
-        with Bwrap(settings).start(box, ["true"], Path(folder) / "stdout", Path(folder) / "stderr") as running:
-            status = running.wait(time.monotonic() + TRIED_WITHIN_S)
-    if status != 0:
-        raise SandboxUnavailable(f"{program}: a trial in the sandbox ended with status {status}")
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout.strip()
-    return f"{program} ({version})"
+    return f"{program} ({version_after_trial(Bwrap(settings), program, TRIED_WITHIN_S)})"
