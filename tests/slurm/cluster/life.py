@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import shutil
 import socket
 import stat
@@ -17,6 +18,7 @@ from .configuration import ACCOUNT, NODES, PORTS, Layout
 
 FOLDERS = ("munge", "db", "spool", "state", "log")
 LONGEST = 60  # letters of the folder's path: sockets lie beneath it, whose paths may have 108
+NOBODY = 65534  # a plain user, who may submit jobs too
 SLURM_DAEMONS = ("slurmctld", "slurmdbd", *(f"slurmd.{node}" for node in NODES))
 
 
@@ -209,7 +211,8 @@ def _started(layout: Layout) -> Cluster:
     services.start_munge(layout)
     services.start_mariadb(layout)
     cluster.start("slurmdbd")
-    for told in (("cluster", layout.name), ("account", ACCOUNT), ("user", "root", f"account={ACCOUNT}")):
+    users = ",".join(pwd.getpwuid(uid).pw_name for uid in (0, NOBODY))
+    for told in (("cluster", layout.name), ("account", ACCOUNT), ("user", users, f"account={ACCOUNT}")):
         cluster.tell("sacctmgr", "--immediate", "add", *told)
     cluster.start("slurmctld")
     for node in NODES:
