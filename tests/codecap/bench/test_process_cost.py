@@ -38,7 +38,8 @@ def test_cpu_of_what_ends_with_a_process_namespace_is_counted():
     unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
     if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no process namespaces here")
-    burn_in_background = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {BURN!r}]); time.sleep(1.2)"
+    burn = f"{BURN}\nprint(flush=True)\ntime.sleep(60)"
+    burn_in_background = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {burn!r}], stdout=-1).stdout.readline()"
     cost = measure_process([*unshare, *in_python(burn_in_background)])
     assert cost.cpu_from in ("control group", "sampling")
     assert 0.8 * BURN_S <= cost.cpu_s < BURN_S + 0.5

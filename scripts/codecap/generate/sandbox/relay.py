@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -17,6 +18,7 @@ import socket
 
 CHUNK_BYTES = 65536
 MOST_CONNECTIONS = 256
+MOST_DESCRIPTORS = 1024  # that may be open here at the start
 CUT_OFF = "what leads to the model's API was ended from inside"  # the last line on standard error then
 NICE = 10  # those who end a crowd of processes, inside and outside, must get their turn before it
 
@@ -66,29 +68,41 @@ def become_modest(limits: dict[str, int | None]) -> None:
 def open_way(port: int, path: str, nothing: int) -> None:
     """Listen on a port of the loopback, and start what connects it with a unix socket; it ends with the sandbox.
 
-    That is two processes, so that whatever ends the one, the other ends the command: without its model it could only wait.
+    That is two processes, so that whatever ends the one, the other ends the command: without its model it could only wait. Both are
+    there when this returns.
     """
     listening = socket.create_server(("127.0.0.1", port), backlog=MOST_CONNECTIONS)
     command = os.getpid()
+    hear, tell = os.pipe()
     child = os.fork()
     if child == 0:
         if os.fork() == 0:  # a grandchild: the command must not find a child that it has not started
             try:
-                keep_way(listening, path, nothing, command)
+                keep_way(listening, path, nothing, command, tell)
             finally:
                 os._exit(1)
         os._exit(0)
+    os.close(tell)
     os.waitpid(child, 0)
     listening.close()
+    open_now = os.read(hear, 1)
+    os.close(hear)
+    if not open_now:
+        raise OSError(errno.EPIPE, "the way to the model's API could not be opened")
 
 
-def keep_way(listening: socket.socket, path: str, nothing: int, command: int) -> None:
-    """Connect and see to it that this goes on, in one process each, until one of them is ended: then the command is, too."""
+def keep_way(listening: socket.socket, path: str, nothing: int, command: int, tell: int) -> None:
+    """Connect and see to it that this goes on, in one process each, until one of them is ended: then the command is, too.
+
+    Args:
+        tell: where it is said, by one byte, that both are there.
+    """
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # who leaves before the answer is there must not end this
     for number in (0, 1):
         os.dup2(nothing, number)
-    os.closerange(3, listening.fileno())
-    os.closerange(listening.fileno() + 1, 1024)
+    for number in set(range(3, MOST_DESCRIPTORS)) - {listening.fileno(), tell}:
+        with contextlib.suppress(OSError):
+            os.close(number)
     last_words = os.dup(2)
     os.dup2(0, 2)
     try:
@@ -96,9 +110,10 @@ def keep_way(listening: socket.socket, path: str, nothing: int, command: int) ->
         connecting = os.fork()
         if connecting == 0:
             os.close(there)  # the other's end: closed when that one is gone
-            asyncio.run(forward(listening, path, here))
+            asyncio.run(forward(listening, path, here, tell))
         else:
             os.close(here)
+            os.close(tell)
             listening.close()
             os.waitpid(connecting, 0)
     finally:
@@ -108,8 +123,8 @@ def keep_way(listening: socket.socket, path: str, nothing: int, command: int) ->
             os.kill(command, signal.SIGKILL)
 
 
-async def forward(listening: socket.socket, path: str, closed: int) -> None:
-    """Connect each who calls with the unix socket, until the other end of a pipe is closed."""
+async def forward(listening: socket.socket, path: str, closed: int, tell: int) -> None:
+    """Connect each who calls with the unix socket, until the other end of the pipe `closed` is."""
     free = asyncio.Semaphore(MOST_CONNECTIONS)
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -126,6 +141,8 @@ async def forward(listening: socket.socket, path: str, closed: int) -> None:
     over = asyncio.Event()
     asyncio.get_running_loop().add_reader(closed, over.set)
     server = await asyncio.start_server(connect, sock=listening)
+    os.write(tell, b".")
+    os.close(tell)
     await over.wait()
     server.close()
 
