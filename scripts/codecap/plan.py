@@ -242,7 +242,7 @@ def _systems_must_be_right(config: Mapping[str, Any], plan: Plan) -> None:
 
     Their modules need little that the metrics' have not imported before; networks and programs are opened by whoever uses them.
     """
-    from codecap.generate import serve  # here, since most who import this module plan nothing
+    from codecap.generate import sandbox, serve  # here, since most who import this module plan nothing
 
     wrong = []
     for name, entry in plan.captioners.items():
@@ -250,6 +250,8 @@ def _systems_must_be_right(config: Mapping[str, Any], plan: Plan) -> None:
             settings = entries.settings_of(config, entry)
             settings = serve.described(settings) if entries.asks_its_endpoint(entry) else settings
             registry.make(entries.FAMILY, entry["harness"], settings)
+            if isinstance(settings.get("sandbox"), Mapping):
+                sandbox.load(settings["sandbox"])
         except (UserError, ValueError) as error:
             wrong.append(f"models.{name}: {error}")
     if wrong:

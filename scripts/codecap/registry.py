@@ -31,15 +31,19 @@ def load(family: str, name: str) -> ModuleType:
     Raises:
         Unavailable: no such plugin (the message names those there are), or a package that it needs is not installed.
     """
-    known = available(family)
-    if name not in known:
-        raise Unavailable(f"no {family} called {name!r}; this version has: {', '.join(known) or 'none'}")
+    _must_be_there(family, name)
     try:
         return importlib.import_module(f"codecap.{family}.{name}")
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("codecap"):
             raise
         raise Unavailable(f"{family} {name!r} needs the package {error.name!r}: pip install {error.name}") from error
+
+
+def _must_be_there(family: str, name: str) -> None:
+    known = available(family)
+    if name not in known:
+        raise Unavailable(f"no {family} called {name!r}; this version has: {', '.join(known) or 'none'}")
 
 
 def make(family: str, name: str, settings: Mapping[str, Any]) -> Any:
@@ -67,9 +71,13 @@ def available(family: str) -> list[str]:
 def said(family: str, name: str, constant: str, default: Any) -> Any:
     """A constant that a plugin's module sets at its top, read from its source: the plugin and what it needs are not imported.
 
+    Raises:
+        Unavailable: there is no such plugin.
+
     >>> said("generate.harnesses", "reference", "NETWORK", default=True)
     False
     """
+    _must_be_there(family, name)
     package = importlib.import_module(f"codecap.{family}")
     source = Path(package.__path__[0]) / f"{name}.py"
     for node in ast.parse(source.read_text(encoding="utf-8")).body:

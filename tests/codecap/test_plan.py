@@ -53,6 +53,22 @@ def test_wrong_settings_of_what_films_captions_are_told_before_these_are_bought(
     assert "models.filmed: " in str(error.value) and words in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"sandbox": {"backend": "none"}}, "set i_trust_the_model: true"),
+        ({"sandbox": {"backend": "jail"}}, "no generate.sandbox.backends called 'jail'"),
+        ({"sandbox": {"backend": "bwrap", "programm": "x"}}, "programm"),
+        ({"deadline_s": float("inf")}, "deadline_s"),
+    ],
+)
+def test_wrong_settings_of_an_agent_are_told_before_it_runs(planned, wrong, words):
+    trial = {"label": "A trial", "harness": "scripted", "endpoint": ENDPOINT}
+    with pytest.raises(plan.PlanError) as error:
+        planned({"trial": trial | wrong})
+    assert "models.trial: " in str(error.value) and words in str(error.value)
+
+
 def test_right_settings_of_it_are_planned(planned):
     local = FILMED | {"video": "diffusers", "videos": {"diffusers": {"steps": 3}}}
     made = planned({"words": WORDS, "filmed": FILMED, "local": local}, ["still", "words", "filmed", "local"])

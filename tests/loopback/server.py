@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from loopback import speech
-from loopback.ways import MORE_WAYS, WAYS, marks, said
+from loopback.ways import BODIES, MORE_WAYS, WAYS, marks, said
 
 ERRORS = {  # way -> status, code, message
     "429 with Retry-After": (429, "rate_limit_exceeded", "Rate limit reached; check your plan and billing details."),
@@ -175,6 +175,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif way in ("no JSON", "no choices"):
             self._send(200, b"<html>gateway</html>" if way == "no JSON" else b"{}")
+        elif way in BODIES:
+            self._send(200, BODIES[way].encode())
         else:
             self._answer(way, api, body)
 

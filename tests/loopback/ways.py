@@ -37,7 +37,21 @@ MORE_WAYS = (  # of a server alone
     "trickle",
     "filtered",
     "length",
+    "another form",
+    "failed and billed",
+    "failed",
+    "half a character",
+    "no number",
 )
+_USAGE = '"usage": {"prompt_tokens": 9, "completion_tokens": 5}'
+_CHOICE = '{"message": {"content": "%s"}, "finish_reason": %s}'
+BODIES = {  # of responses with status 200, in OpenAI's format or near it
+    "another form": '{"choices": [{"text": "page", "finish_reason": "stop"}], ' + _USAGE + "}",
+    "failed and billed": '{"choices": [' + _CHOICE % ("half", '"error"') + "], " + _USAGE + "}",
+    "failed": '{"choices": [{"error": {"code": 502, "message": "Upstream died"}, "finish_reason": "error"}]}',
+    "half a character": '{"choices": [' + _CHOICE % ("caf\\ud83d", '{"why": "\\ud83d"}') + "], " + _USAGE + "}",
+    "no number": '{"choices": [' + _CHOICE % ("yes", '["stop"]') + '], "usage": {"completion_tokens": Infinity}}',
+}
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,9 @@ def test_memory_that_does_not_suffice(run, expected, server):
 
 
 def test_clean_stop_before_the_time_limit(run, expected, server):
-    """Six clips of 12 s do not fit into a minute: it stops between two and goes on at the next attempt."""
-    run.ask(Request(do="sleep", stage="prompt", seconds=12, times=CLIPS))
+    """Six clips of 8 s do not fit into the 40 s before it is to stop; any of them fits into the 10 s after that. It stops between
+    two and goes on at the next attempt."""
+    run.ask(Request(do="sleep", stage="prompt", seconds=8, times=CLIPS))
     run.with_site(stop_before_s=20)
     told = run.finish(TABLES, "--set-resources", "prompt_objects:runtime=1")
     assert len(run.states("prompt_objects")) >= 2

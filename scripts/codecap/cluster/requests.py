@@ -23,6 +23,7 @@ STEP_MIN, STEP_MB = 10, 100
 SITE = {"slurm_partition": "partition", "slurm_account": "account", "qos": "qos", "gres": "gres", "constraint": "constraint"}
 BY_LANE = ("describe_references", "score_renders")  # rules whose jobs are not all of one kind
 BY_SYSTEM = ("generate_captions",)
+GPUS_IN_USE = "gpus_in_use"  # GPUs of a job: on one machine, profiles limit their sum; SLURM is asked for them by `gres`
 GPU_CPUS = 2  # one to decode what comes next while the other feeds the GPU
 
 
@@ -71,6 +72,7 @@ class Requests:
             "mem_mb": lambda wildcards, input, threads, attempt: asked(wildcards, input, threads, attempt)[0],
             "runtime": lambda wildcards, input, threads, attempt: asked(wildcards, input, threads, attempt)[1],
             "attempt": _attempt,
+            GPUS_IN_USE: functools.partial(self._gpus, rule),
             **self._site(rule),
         }
 
@@ -87,6 +89,12 @@ class Requests:
             if any(getattr(told, key) is not None for told in every)
         }
         return found | {"cpus_per_task": functools.partial(self._cpus, rule)}
+
+    def _gpus(self, rule: str, wildcards: Any) -> int:
+        named = dict(wildcards.items())
+        if self._kind_of(rule, named) != "gpu":
+            return 0
+        return nodes.gpus_of(self._entry(named)) if rule in BY_SYSTEM else 1
 
     def _cpus(self, rule: str, wildcards: Any) -> int | None:
         return GPU_CPUS if self._kind_of(rule, dict(wildcards.items())) == "gpu" else None

@@ -50,8 +50,10 @@ def check(
         if unknown := [name for name in chosen if name not in told["models"]]:
             raise UserError(f"models: no entry called {', '.join(unknown)}; there are {', '.join(told['models'])}")
         settings = checking.of_one_try(told["exchange"])
-        with session(Path(told["store"]["durable"]), settings, stage="check_models") as exchange:
-            checked = [checking.check(name, told["models"][name], told, exchange) for name in chosen]
+        checked = []
+        for name in chosen:  # a session each: an endpoint that refuses one is asked all the same for the next
+            with session(Path(told["store"]["durable"]), settings, stage="check_models") as exchange:
+                checked.append(checking.check(name, told["models"][name], told, exchange))
     typer.echo(json.dumps(checking.as_json(checked), indent=1) if as_json else "\n".join(_in_words(checked)))
     raise typer.Exit(1 if any(one.problems for one in checked) else 0)
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import logging
 
-from codecap.exchange.failures import NotReached
+from codecap.exchange.failures import Filtered, NotReached, QuestionRejected, Rejected
 from codecap.exchange.limits import Gate
 
 LOG = logging.getLogger("codecap")
+
+MISREAD = 2  # answers in a row that were paid for in vain, after which no more is asked in a session
+REJECTIONS: dict[str, type[NotReached]] = {  # by what a refusal that does not pass concerns, see `patience.Refusal`
+    "endpoint": Rejected,
+    "question": QuestionRejected,
+    "content": Filtered,
+    "answer": NotReached,
+    "form": NotReached,
+}
 
 
 class Door:
@@ -16,7 +25,9 @@ class Door:
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
         self.closed: NotReached | None = None  # why nothing more is asked of it in this session
+        self.answered = False  # something was answered in this session
         self.missed = 0  # questions in a row that ran out of tries
+        self.misread = 0  # answers in a row that were paid for and are in no form that its API has
         self._told: set[str] = set()
 
     def must_be_open(self) -> None:
@@ -33,6 +44,20 @@ class Door:
         self.missed += 1
         if self.missed >= 2 * self.gate.limits.concurrency:
             self.closed = why
+
+    def rejects(self, concerns: str, words: str) -> NotReached:
+        """A question has no answer and no next try; where that is likely to concern all others, no more is asked in this session.
+
+        Args:
+            concerns: see `patience.Refusal`.
+        """
+        why = REJECTIONS[concerns](words)
+        if concerns == "answer":
+            self.miss(why)
+        self.misread += concerns == "form"
+        if concerns == "endpoint" or self.misread >= MISREAD:
+            self.closed = why
+        return why
 
     def tell_once(self, message: str) -> None:
         if message not in self._told:

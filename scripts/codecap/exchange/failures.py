@@ -43,3 +43,7 @@ class Broken(Exception):
 
 class Unreadable(Exception):
     """A response that is none: not JSON, cut, or without the fields that every answer has."""
+
+
+class ServerFailed(Unreadable):
+    """A response in the shape of an answer by which the server says that it failed; its words."""

@@ -6,6 +6,7 @@ begun again finds its answers, another run asks for its own.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import functools
 import hashlib
@@ -19,12 +20,14 @@ from typing import Any
 from codecap import stopping
 from codecap.exchange import patience, recorded
 from codecap.exchange.asked import asked
+from codecap.exchange.doors import Door
 from codecap.exchange.failures import NotReached, Rejected, Unreadable
 from codecap.exchange.prices import today
 from codecap.exchange.question import Endpoint
 from codecap.exchange.redaction import key_of
 from codecap.exchange.session import KEPT_FAILURE, Exchange
 from codecap.exchange.trying import Failure, Hearer, Passed, Try, Whole
+from codecap.exchange.wire import passed
 from codecap.records import Usage
 
 OUTPUT_TOKENS = 32_000  # set aside for an answer whose request names no limit
@@ -41,6 +44,7 @@ class Passing:
     def __init__(self, exchange: Exchange, endpoint: Endpoint, run: str) -> None:
         self.exchange, self.endpoint, self.run = exchange, endpoint, run
         self._closed = threading.Event()
+        self._replayed = False
 
     @property
     def priced(self) -> bool:
@@ -61,12 +65,15 @@ class Passing:
         for payload in self.exchange.records.read(name):
             record = json.loads(payload)
             try:
-                usage = recorded.usage_of(record)
+                heard = passed.heard(record["dialect"], record["streamed"], record["response"])
             except Unreadable:
                 continue
+            self._replayed = True
             self.exchange.count_replayed()
-            usd = self.exchange.cost(record, usage)
-            return Whole(record["headers"], record["response"], usage, usd, record["wall_s"], replayed=True)
+            usd = self.exchange.cost(record, heard.usage)
+            told = record["headers"], record["response"], heard.usage, usd, record["wall_s"]
+            ended = datetime.datetime.fromisoformat(record["time"]).timestamp()
+            return Whole(*told, replayed=True, refused=heard.refused, ended=ended)
         return None
 
     def ask(self, request: Passed, name: str, until: float, hearer: Hearer) -> Whole | Failure:
@@ -106,11 +113,21 @@ class Passing:
         if request.free:
             return told  # some servers do not count tokens, and answer all the same
         if isinstance(told, Whole):
-            door.missed = 0
+            door.missed, door.answered = 0, True
         elif told.blame == "ours" and not told.passes:
-            door.closed = Rejected(f"{self.endpoint.name}: {told.told}")
+            return self._not_served(told, door)
         elif told.wait_s is not None:
             door.gate.pause(min(told.wait_s, patience.LONGEST_STEP_S))
+        return told
+
+    def _not_served(self, told: Failure, door: Door) -> Failure:
+        """What a failure that does not pass means for other requests: an agent can ask so that the API says that there is no such
+        thing. It does so after its first answer alone, so what is said before that concerns all.
+        """
+        if not told.doubtful or not (door.answered or self._replayed):
+            door.closed = Rejected(f"{self.endpoint.name}: {told.told}")
+        elif door.answered and told.explained and told.status != 403:
+            return dataclasses.replace(told, blame="request")
         return told
 
     def close(self) -> None:

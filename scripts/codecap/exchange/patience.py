@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from codecap.exchange import wire
+from codecap.exchange.failures import ServerFailed, Unreadable
 from codecap.exchange.question import Endpoint
 
 FIRST_WAIT_S = 1.0
@@ -19,6 +21,14 @@ _QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not
 SETTING_CODES = ("unknown_parameter", "unsupported_parameter", "unsupported_value")
 _FILTER_CODES = ("content_filter", "content_policy_violation", "invalid_prompt", "moderation_blocked", "data_inspection_failed")
 _FILTERED = re.compile(r"content.{0,5}filter|content (management )?policy|usage polic|safety system|responsible ?ai", re.IGNORECASE)
+_OF_THE_ACCOUNT = re.compile(  # what was done to it, and not what may be done to it
+    r"\b(account|organi[sz]ation|project|subscription|access|key)\b(\W+\w+){0,4}?\W+(is|was|are|were|been)(\W+\w+)?\W+"
+    r"(flagged|suspended|disabled|deactivated|blocked|banned|restricted|terminated|closed|overdue)\b"
+    r"|(?<!your )\b(account|organi[sz]ation|project|subscription) (suspended|disabled|deactivated|blocked|banned|overdue)\b",
+    re.IGNORECASE,
+)
+_PASSING_CODE = re.compile(r"rate|limit|throttl|busy|overload|unavailable|internal|time.?out", re.IGNORECASE)
+_REFUSING = (200, 400, 403, 422)  # 200: some say it within an answer
 _FLAGGED = re.compile(
     r"\b(input|prompt|content|request|images?)\b.{0,60}\bflagged|\bflagged\b.{0,60}\bmoderation"
     r"|\bmoderation\b.{0,60}\b(flagged|blocked|rejected)",
@@ -40,19 +50,19 @@ class Refusal:
     Attributes:
         passes: trying again may help; else `told` says what to do.
         concerns: what it concerns where it does not pass: this "question", its "content" where a filter keeps it back, or the
-            "endpoint" with all its questions.
+            "endpoint" with all its questions; of answers that were paid for in vain, this "answer", or the "form" that all have.
         told: in words, with the server's own message.
         wait_s: how long the server asks to wait; None when it does not say.
     """
 
     passes: bool
-    concerns: Literal["question", "content", "endpoint"]
+    concerns: Literal["question", "content", "endpoint", "answer", "form"]
     told: str
     wait_s: float | None = None
 
 
 def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: str, message: str, response: Any) -> Refusal:
-    """What an error status means.
+    """What an error status means; or an error that is said with status 200.
 
     Args:
         code, message: the server's own, from the body; may be empty.
@@ -64,21 +74,45 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], code: s
         return Refusal(
             False, "endpoint", f"{said}; the account's quota or credit is used up: raise it at the provider, then run again"
         )
-    if status in PASSING or status >= 520:
+    if status in PASSING or status >= 520 or (status == 200 and _PASSING_CODE.search(code)):
         return Refusal(True, "endpoint", said, retry_after_s(headers, response))
+    if status in _REFUSING and code not in _FILTER_CODES and _OF_THE_ACCOUNT.search(message):
+        return Refusal(False, "endpoint", f"{said}; the provider holds it against the account: clear it there, then run again")
     if _is_filtered(status, code, message, response):
         return Refusal(False, "content", f"{said}; a filter of the provider keeps this question back")
     if status in (401, 403) or "api key" in message.lower():  # Google answers a wrong key with 400
         return Refusal(False, "endpoint", f"{said}; check the key in {key} and what it may use")
-    if status == 404 or (status in (400, 422) and (code == "model_not_found" or _OF_THE_MODEL.search(message))):
+    if status == 404 or (status in (200, 400, 422) and (code == "model_not_found" or _OF_THE_MODEL.search(message))):
         return Refusal(False, "endpoint", f"{said}; check model and base_url ({endpoint.address})")
     if 300 <= status < 400:
         there = headers.get("location", "another address")
         return Refusal(False, "endpoint", f"{said}; the server sends to {there}: make base_url the final address")
-    if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(f"{code} {message}")):
+    if status in (200, 400, 413, 422) and (status == 413 or _TOO_LONG.search(f"{code} {message}")):
         return Refusal(False, "question", f"{said}; the request is too long for the model: fewer or smaller pictures a request")
     concerns = "endpoint" if code in SETTING_CODES else "question"
     return Refusal(False, concerns, f"{said}; the provider does not take this request: check the endpoint's settings")
+
+
+def speaks_of_model(endpoint: Endpoint, code: str, message: str) -> bool:
+    """Whether an error is about the model, which every request names, and not about something in one request."""
+    named = re.search(r"model|deployment", code, re.IGNORECASE) or endpoint.model in message
+    return bool(named or _OF_THE_MODEL.search(message))
+
+
+def in_vain(endpoint: Endpoint, why: Unreadable, text: str, said: tuple[str, str]) -> Refusal:
+    """What a response with status 200 means that is no answer. One that was paid for is not bought again in the same run.
+
+    Args:
+        text: the response.
+        said: code and message in it.
+    """
+    told = " ".join(filter(None, (str(why), *map(_short, said))))
+    if not wire.was_bought(text):
+        return Refusal(True, "endpoint", told)
+    if isinstance(why, ServerFailed):
+        return Refusal(False, "answer", f"{told}; such an answer may be billed: the question is asked again by the next run")
+    form = f"it is none in the form of this API: check api ({endpoint.api}), base_url ({endpoint.address}) and extra"
+    return Refusal(False, "form", f"{told}; an answer came that may be billed, and {form}, then run again")
 
 
 def _is_filtered(status: int, code: str, message: str, response: Any) -> bool:
@@ -88,7 +122,7 @@ def _is_filtered(status: int, code: str, message: str, response: Any) -> bool:
     """
     error = response.get("error") if isinstance(response, dict) else None
     inner = str(error.get("innererror") or "") if isinstance(error, dict) else ""
-    if status not in (400, 403, 422):
+    if status not in _REFUSING:
         return False
     by_policy = status != 403 and _FILTERED.search(f"{message} {inner}")
     return bool(code in _FILTER_CODES or _FLAGGED.search(message) or by_policy)
@@ -137,7 +171,8 @@ def _details(response: Any) -> list[dict[str, Any]]:
 
 def _quota_ids(response: Any) -> str:
     """Google names the quota that was hit, by minute or by day."""
-    violations = [item for detail in _details(response) for item in detail.get("violations") or [] if isinstance(item, dict)]
+    told = [detail.get("violations") for detail in _details(response)]
+    violations = [item for items in told if isinstance(items, list) for item in items if isinstance(item, dict)]
     return " ".join(str(item.get("quotaId", "")) for item in violations)
 
 

@@ -40,7 +40,7 @@ class Endpoint(Row):
         timeout_s: longest time for one try, from connecting to the last byte.
         output_limit: what the OpenAI format calls the limit of output tokens; older servers know "max_tokens" only.
         structured: whether the API is told the JSON schema of an answer; false for servers that refuse it.
-        extra: fields laid over the request's body as they are, for what a provider has beyond these.
+        extra: fields laid over the request's body, key by key, for what a provider has beyond these.
         served: how a server of our own runs the model, as a digest; see `codecap.generate.serve`. Part of a request's digest too.
     """
 
@@ -57,6 +57,14 @@ class Endpoint(Row):
     structured: bool = True
     extra: dict[str, Any] = {}
     served: str | None = None
+
+    @field_validator("thinking", mode="before")
+    @classmethod
+    def _as_yaml_reads_it(cls, told: Any) -> Any:
+        """YAML takes `off` for false, and 4096 for a number."""
+        if told is False:
+            return "off"
+        return str(told) if isinstance(told, int) and not isinstance(told, bool) else told
 
     @field_validator("base_url")
     @classmethod
@@ -183,10 +191,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """A response as a wire format reads it: the text without any thinking (a structured answer is its JSON text)."""
+    """A response as a wire format reads it: the text without any thinking (a structured answer is its JSON text).
+
+    Attributes:
+        stop: a `Stop`; or "other: WORD", where the server's word for it is none that we know.
+    """
 
     text: str
-    stop: Stop
+    stop: Stop | str
     usage: Usage
 
 
@@ -196,7 +208,7 @@ class Reply:
 
     Attributes:
         text: without thinking; "" when the model said nothing.
-        stop: "end", "length" (cut at the limit), "refusal" (by the model or a filter), "other".
+        stop: "end", "length" (cut at the limit), "refusal" (by the model or a filter), "other", "other: WORD" (the server's).
         usage: tokens as the provider bills them; `output` includes `reasoning`.
         cost_usd: by the price table of the day it was asked; None when the model has no price there.
         digest: of the request, 64 hexadecimal digits; names its record.
@@ -205,7 +217,7 @@ class Reply:
     """
 
     text: str
-    stop: Stop
+    stop: Stop | str
     usage: Usage
     cost_usd: float | None
     digest: str

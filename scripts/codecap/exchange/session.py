@@ -22,7 +22,7 @@ from codecap.exchange import patience, recorded, tokens, wire
 from codecap.exchange import settings as section
 from codecap.exchange.budget import Budget
 from codecap.exchange.doors import Door
-from codecap.exchange.failures import Broken, Filtered, NotReached, PriceUnknown, QuestionRejected, Rejected, Unreadable
+from codecap.exchange.failures import Broken, NotReached, PriceUnknown, Rejected, Unreadable
 from codecap.exchange.limits import Gate
 from codecap.exchange.packs import Packs
 from codecap.exchange.prices import PriceTable, cents, today
@@ -215,7 +215,7 @@ class Exchange:
                     stopping.check()
                 told = self._try(call, key, reserved, estimate)
                 if isinstance(told, Reply):
-                    door.missed = 0
+                    door.missed, door.misread, door.answered = 0, 0, True
                     return told
                 failed += 1
                 now = time.monotonic()
@@ -234,10 +234,7 @@ class Exchange:
         """
         words = self.redact.message(f"{endpoint.name}: {told.told}")
         if not told.passes:
-            rejected = {"endpoint": Rejected, "question": QuestionRejected, "content": Filtered}[told.concerns](words)
-            if told.concerns == "endpoint":
-                door.closed = rejected
-            raise rejected
+            raise door.rejects(told.concerns, words)
         wait_s = max(patience.step_s(failed), (told.wait_s or 0.0) + patience.spread_s())
         if door.tired or failed >= self.settings.tries or since_s + wait_s > self.settings.longest_wait_s:
             asked = f", the server asks to wait {told.wait_s:.0f} s" if told.wait_s is not None else ""
@@ -270,7 +267,7 @@ class Exchange:
         except Unreadable as error:
             if response.status == 200:
                 self.budget.lose(reserved)
-                return patience.Refusal(True, "endpoint", " ".join(filter(None, (str(error), *speaker.complaint(told)))))
+                return patience.in_vain(endpoint, error, record["response"], speaker.complaint(told))
         if response.status != 200:
             self.budget.release(reserved)
             code, message = speaker.complaint(told) if told else ("", record["response"])

@@ -15,6 +15,11 @@ import httpx2
 from codecap.exchange.failures import Broken, Rejected
 
 CONNECT_S = 30.0
+KEEPALIVE = (  # probes of a silent connection: the first after 60 s, then every 30 s, broken after 5 without an answer
+    ("TCP_KEEPIDLE", 60),
+    ("TCP_KEEPINTVL", 30),
+    ("TCP_KEEPCNT", 5),
+)
 LARGEST_RESPONSE = 64 << 20  # bytes; an answer has some thousands
 KEPT_HEADERS = ("retry-after", "retry-after-ms", "x-request-id", "request-id", "date", "content-type", "location", "x-should-retry")
 
@@ -112,7 +117,8 @@ class Transport:
     ) -> Iterator[httpx2.Response]:
         timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
         try:
-            with self._client.stream(method, url, headers=dict(headers), timeout=timeout, **sent) as response:
+            told = {"headers": dict(headers), "timeout": timeout, "extensions": {"trace": _keep_alive}}
+            with self._client.stream(method, url, **told, **sent) as response:
                 yield response
         except (httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             raise Broken("no connection within the time limit", sent=False) from error
@@ -135,6 +141,18 @@ class Transport:
 
     def close(self) -> None:
         self._client.close()
+
+
+def _keep_alive(event: str, told: Mapping[str, Any]) -> None:
+    """Have the system probe each new connection while a model thinks: what stands on the way forgets silent ones, and a dead one
+    would be waited for until the time limit. (As a transport's option it would switch the environment's proxies off.)"""
+    if not event.endswith("connect_tcp.complete"):
+        return
+    connection = told["return_value"].get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE:
+        if hasattr(socket, name):  # they are named otherwise on other systems than Linux
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _kept(response: httpx2.Response) -> dict[str, str]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # parts of codes by which an answer blames its request and not its server
 _BLAMES_THE_REQUEST = re.compile(r"invalid|context_|too_large|too_long|filter|policy|prompt", re.IGNORECASE)
 
+# what an API says of keys, addresses and models, and some say of what one request names: a file, a beta, another path
+_OF_ONE_REQUEST = (400, 403, 404, 422)
+
 
 @dataclass(frozen=True)
 class Passed:
@@ -61,6 +64,8 @@ class Whole:
     Attributes:
         text: the body without keys, as it is passed on.
         usage: `Usage()` where the server did not say; `usd` is None then, and where the model has no price.
+        refused: the model, or a filter over its answer, refused within it.
+        ended: when it was whole, seconds since the epoch.
     """
 
     headers: dict[str, str]
@@ -69,6 +74,8 @@ class Whole:
     usd: Decimal | None
     wall_s: float
     replayed: bool
+    refused: bool = False
+    ended: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,8 @@ class Failure:
         passes: whether the same may be answered at another time.
         wait_s: how long the server asks to wait; None where it does not say.
         lost_usd: most that it is likely to have cost; None where it was certainly not billed.
+        doubtful: it says that nothing can be had of the endpoint at all, and may be about something in this request alone.
+        explained: the API says why, in its own format: no server before it does.
     """
 
     status: int
@@ -94,6 +103,8 @@ class Failure:
     passes: bool = True
     wait_s: float | None = None
     lost_usd: Decimal | None = None
+    doubtful: bool = False
+    explained: bool = False
 
 
 class Hearer:
@@ -152,23 +163,28 @@ class Try:
         self._wall_s = round(time.monotonic() - self._started, 3)
         return self.record(status, headers, text, self._wall_s)
 
-    def _answer(self, headers: dict[str, str], text: str, usage: Usage, cost_of: Callable[[Usage], Decimal | None]) -> Whole:
-        return Whole(headers, text, usage, cost_of(usage), self._wall_s, replayed=False)
+    def _answer(self, headers: dict[str, str], text: str, heard: passed.Heard, cost_of: Callable[[Usage], Decimal | None]) -> Whole:
+        usd = cost_of(heard.usage)
+        return Whole(headers, text, heard.usage, usd, self._wall_s, replayed=False, refused=heard.refused, ended=time.time())
 
     def _refused(self, status: int, headers: dict[str, str], text: str) -> Failure:
         self._recorded(status, headers, text)
         try:
             told = wire.parsed(text)
             code, message = passed.SPEAKERS[self.request.dialect].complaint(told)
+            explained = bool(message)
         except Unreadable:
-            told, code, message = {}, "", text
+            told, code, message, explained = {}, "", text, False
         refusal = patience.refusal(self.endpoint, status, headers, code, message, told)
         blame: Literal["ours", "request", "content"] = "ours"
         if refusal.concerns != "endpoint":
             blame = "content" if refusal.concerns == "content" else "request"
         elif status in (400, 422) and "check the key" not in refusal.told:  # an agent can ask so that this is said
             blame = "request"
-        return Failure(status, headers, text, refusal.told, blame, refusal.passes, refusal.wait_s)
+        doubtful = status in _OF_ONE_REQUEST and not patience.speaks_of_model(self.endpoint, code, message)
+        return Failure(
+            status, headers, text, refusal.told, blame, refusal.passes, refusal.wait_s, doubtful=doubtful, explained=explained
+        )
 
     def _whole(self, headers: dict[str, str], text: str) -> Whole | Failure:
         cost_of = self._recorded(200, headers, text)
@@ -181,7 +197,7 @@ class Try:
             return self._said(400 if blames else 502, headers, "", error)
         except Unreadable as error:
             return Failure(502, headers, "", str(error), lost_usd=self.estimate)
-        return self._answer(headers, text, heard.usage, cost_of)
+        return self._answer(headers, text, heard, cost_of)
 
     def _stream(self, opened: Opened, headers: dict[str, str]) -> Whole | Failure:
         listener = passed.Listener(self.request.dialect)
@@ -210,7 +226,7 @@ class Try:
             return self._said(200, headers, text, error)
         except Unreadable as error:
             return Failure(0, headers, text, str(error), lost_usd=self.estimate)
-        return self._answer(headers, text, heard.usage, cost_of)
+        return self._answer(headers, text, heard, cost_of)
 
     def _said(self, status: int, headers: dict[str, str], text: str, error: passed.SaidError) -> Failure:
         told = f"within an answer: {str(error)[:300]}"

@@ -38,6 +38,15 @@ class Call(Row):
             return f"refused: {words[:200]}" if words else "refused"
         return None
 
+    def why(self, reason: str) -> str:
+        """Why its answer holds nothing that can be used, with the word by which the server ended it where that is an unknown one.
+
+        >>> Call(stop="other: eos", text="").why("the answer is empty")
+        'the answer is empty (the server ended it by eos)'
+        """
+        word = self.stop.removeprefix("other: ")
+        return reason if word == self.stop else f"{reason} (the server ended it by {word})"
+
     @property
     def cut_off(self) -> bool:
         return self.stop == "length"
@@ -96,4 +105,4 @@ def total(usages: Iterable[Usage]) -> Usage:
 def outcome_of(one: Call, reason: str) -> tuple[Outcome, str]:
     """Outcome and detail of a call whose answer holds nothing that can be used."""
     refusal = one.refusal
-    return (Outcome.NO_COMPLETE_HTML, reason) if refusal is None else (Outcome.REFUSED, refusal)
+    return (Outcome.NO_COMPLETE_HTML, one.why(reason)) if refusal is None else (Outcome.REFUSED, refusal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import logging
 import time
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,11 @@ from typing import Any
 
 from codecap import registry
 from codecap.errors import UserError
-from codecap.exchange import Endpoint, Exchange, NotReached, Picture, Question, Text, wire
+from codecap.exchange import Endpoint, Exchange, NotReached, Picture, Question, Reply, Text, wire
+from codecap.exchange.bodies import lighten
+from codecap.exchange.passing import Passing
+from codecap.exchange.trying import Failure, Hearer, Passed
+from codecap.exchange.wire import responses
 from codecap.generate import entries, serve
 
 LOG = logging.getLogger("codecap")
@@ -63,12 +68,14 @@ def check(system: str, entry: Mapping[str, Any], config: Mapping[str, Any], exch
         told.problems.append(str(error))
     missing = entries.without_key({system: entry}, [system])
     told.problems += [f"the environment variable {key} is not set" for key in missing]
-    if not isinstance(entry.get("endpoint"), Mapping):
+    if entry.get("script") is not None:
+        told.notes.append("its model is a script, which is read and not played")
+    elif not isinstance(entry.get("endpoint"), Mapping):
         told.notes.append("its service is not tried: that would make a video")
     elif entry.get("serve") is not None:
         told.notes.append("its model is served beside its jobs, and not tried here")
     elif not missing:
-        _ask(told, harness.settings.endpoint, exchange)
+        _ask(told, harness.settings.endpoint, getattr(harness, "dialect", None), exchange)
     return told
 
 
@@ -80,13 +87,18 @@ def _without_server(settings: Mapping[str, Any], told: Checked) -> dict[str, Any
         return {name: value for name, value in settings.items() if name != "serve"}
 
 
-def _ask(told: Checked, endpoint: Endpoint, exchange: Exchange) -> None:
+def _ask(told: Checked, endpoint: Endpoint, dialect: str | None, exchange: Exchange) -> None:
+    """Ask as the system's runs do.
+
+    Args:
+        dialect: "responses" for an agent that speaks these, and not what a question is put in by itself.
+    """
     endpoint = endpoint.model_copy(update={"timeout_s": min(endpoint.timeout_s, LONGEST_S)})
     count = min(endpoint.images, MOST_PICTURES)
     if count < endpoint.images:
         told.notes.append(f"{count} pictures tried; its entry says that it takes {endpoint.images}")
     asked = question(endpoint, count)
-    speaker = wire.speaking(endpoint.api)
+    speaker = responses if dialect == "responses" else wire.speaking(endpoint.api)
     told.sent = {
         "POST": speaker.url(endpoint),
         "headers": list(speaker.headers("a key" if endpoint.key_env else None)),
@@ -96,7 +108,7 @@ def _ask(told: Checked, endpoint: Endpoint, exchange: Exchange) -> None:
         told.notes.append("no effort is sent: the entry leaves it to the model")
     LOG.info("%s: asking %s, for %.0f s at most", told.system, endpoint.name, endpoint.timeout_s)
     try:
-        reply = exchange.ask(endpoint, asked)
+        reply = _passed(exchange, endpoint, asked, told.system) if speaker is responses else exchange.ask(endpoint, asked)
     except NotReached as error:
         told.problems.append(str(error))
         return
@@ -111,6 +123,25 @@ def _ask(told: Checked, endpoint: Endpoint, exchange: Exchange) -> None:
     told.notes.append(f"{tokens} input and {used.output} output tokens, {used.reasoning} of them thinking, in {reply.wall_s:.1f} s")
     if reply.cost_usd is None:
         told.notes.append(f"its cost is not known: {exchange.prices.how_to_add(endpoint.model)}")
+
+
+def _passed(exchange: Exchange, endpoint: Endpoint, asked: Question, system: str) -> Reply:
+    """The answer to a question in OpenAI's responses; they are only passed through elsewhere, so their record is a run's.
+
+    Raises:
+        NotReached: there is none.
+    """
+    body = responses.body(endpoint, asked, wire.in_base64)
+    told = {"dialect": "responses", "path": "/responses", "most_output_tokens": asked.most_output_tokens}
+    request = Passed(**told, body=json.dumps(body).encode(), light=lighten(body))
+    passing = Passing(exchange, endpoint, f"check of {system} {asked.nonce}")
+    name = passing.name(request, passing.digest(request), 0)
+    whole = passing.ask(request, name, time.monotonic() + endpoint.timeout_s, Hearer())
+    if isinstance(whole, Failure):
+        raise NotReached(f"{endpoint.name}: {whole.told}")
+    answer = responses.read(wire.parsed(whole.text))
+    usd = None if whole.usd is None else float(whole.usd)
+    return Reply(answer.text, answer.stop, whole.usage, usd, digest=name, wall_s=whole.wall_s, replayed=False)
 
 
 def question(endpoint: Endpoint, pictures: int) -> Question:

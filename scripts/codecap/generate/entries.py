@@ -84,6 +84,8 @@ def without_source(systems: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, 
 def keys_of(entry: Mapping[str, Any]) -> list[str]:
     """Names of the environment variables that hold an entry's keys: those that `key_env` names, wherever in it."""
     found = [entry["key_env"]] if isinstance(entry.get("key_env"), str) else []
+    if isinstance(entry.get("videos"), Mapping):  # settings of makers: of the one that is chosen
+        entry = {**entry, "videos": {name: told for name, told in entry["videos"].items() if name == entry.get("video")}}
     return [*found, *(key for told in entry.values() if isinstance(told, Mapping) for key in keys_of(told))]
 
 
@@ -92,6 +94,6 @@ def without_key(systems: Mapping[str, Mapping[str, Any]], names: Iterable[str]) 
     missing: dict[str, list[str]] = {}
     for name in names:
         for key in dict.fromkeys(keys_of(systems[name])):
-            if not os.environ.get(key):
+            if not os.environ.get(key, "").strip():
                 missing.setdefault(key, []).append(name)
     return missing

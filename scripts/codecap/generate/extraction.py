@@ -21,12 +21,15 @@ from typing import NamedTuple
 
 LONGEST_QUOTE = 160  # characters of what a model said in place of a page
 MOST_BEGINNINGS = 20  # of documents that are looked at: each look reads the rest of the text
+MOST_PARTS = 1_000_000  # tags and texts that all looks together read; a page of code has some thousands
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?(?![\w-])(?:.*?</think(?:ing)?>|.*\Z)", re.DOTALL)
 _THOUGHT_ENDS = re.compile(r"</think(?:ing)?>")
 _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
 _FENCE_BEHIND = re.compile(r"(?P<line>.*</html>)[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*", re.IGNORECASE)
 _FENCE_LEFT = re.compile(r"(?:\A[ \t]*|^ {0,3})(?:`{3}|~{3})", re.MULTILINE)
 _BEGINS = re.compile(r"<!doctype\s+html\b|<html[\s>]", re.IGNORECASE)
+_CLOSES = re.compile(r"</html", re.IGNORECASE)
+_FILE_NAME = re.compile(r"\A\s*(?:(?://|#|/\*)\s*)?[\w./-]+\.html?(?:\s*\*/)?:?[ \t]*\n")
 _BEGINS_WHOLE = re.compile(r"\A(?:\s|\ufeff|<\?xml[^>]*>|<!--.*?-->)*(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL)
 
 
@@ -108,45 +111,65 @@ def blocks(text: str) -> list[Block]:
 
 
 def _page_of(block: Block) -> str | None:
-    """The whole block, where it is one page: a script may follow its `</html>`. Else its last document."""
-    found = documents(block.text) if _BEGINS_WHOLE.match(block.text) else []
+    """The whole block, where it is one page: a script may follow its `</html>`. Else its last document. A first line may name its file."""
+    text = _FILE_NAME.sub("", block.text)
+    found = documents(text) if _BEGINS_WHOLE.match(text) else []
     if not found:
         return None
-    after = block.text[block.text.index(found[0]) + len(found[0]) :]
-    return block.text if block.closed and not _FENCE_LEFT.search(after) else found[-1]
+    after = text[text.index(found[0]) + len(found[0]) :]
+    return text if block.closed and not _FENCE_LEFT.search(after) else found[-1]
 
 
 def documents(text: str) -> list[str]:
-    """Complete documents in a text, each from its beginning to its `</html>`; what a script or an attribute holds is none."""
-    found = []
+    """Complete documents in a text, each from its beginning to its `</html>`; what a script or an attribute holds is none.
+
+    A document with more than `MOST_PARTS` tags and texts before its end is none either.
+    """
+    found, left = [], MOST_PARTS
+    last_close = max((close.start() for close in _CLOSES.finditer(text)), default=-1)
     begin = _BEGINS.search(text)
     for _ in range(MOST_BEGINNINGS):
-        if begin is None:
+        if begin is None or begin.start() > last_close or left <= 0:
             break
-        walk = _Walk(text[begin.start() :])
+        walk = _Walk(text[begin.start() :], left)
+        left -= walk.parts
         if walk.end is not None:
             found.append(text[begin.start() : begin.start() + walk.end])
-        next_begin = begin.end() if walk.end is None and walk.restart is None else begin.start() + (walk.end or walk.restart)
-        begin = _BEGINS.search(text, next_begin)
+        goes_on = walk.end or walk.restart
+        if goes_on is None:  # it is not closed: what follows is its own, such as a document in a script of it
+            break
+        begin = _BEGINS.search(text, begin.start() + goes_on)
     return found
 
 
 class _Walk(HTMLParser):
     """Where the document that a text begins with ends, or where another one begins before it has.
 
+    Args:
+        most: parts of it that are read.
+
     Attributes:
         end: after its `</html>`; None where it has none.
         restart: of the other document; None where there is none.
+        parts: that were read.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, most: int) -> None:
         super().__init__(convert_charrefs=False)
+        self._most, self.parts = most, 0
         self.end: int | None = None
         self.restart: int | None = None
         self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
         self._text = text
         with contextlib.suppress(_Over):
             self.feed(text)
+
+    def updatepos(self, i: int, j: int) -> int:
+        """Called for each part."""
+        self.parts += 1
+        if self.parts > self._most:
+            raise _Over
+        return super().updatepos(i, j)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "html":

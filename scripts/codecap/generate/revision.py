@@ -173,11 +173,14 @@ class Revision:
         return [comment, call(endpoint, self._question(best, number, task, Text(self._prompt.say("answer"))))]
 
     def _question(self, best: _Version, number: int, *task: Text) -> Question:
-        """What both calls of a round share comes first, so that a provider that keeps a prompt's beginning charges it once."""
+        """What both calls of a round share comes first, so that a provider that keeps a prompt's beginning charges it once.
+
+        Of a page of which there is no video there are no pairs: the clip itself is shown.
+        """
         requirements = Text(self._first_prompt.say("task", **self._facts))
         code = Text(self._prompt.say("code", page=best.page.strip()))
         return Question(
-            (requirements, *self._cues, *best.parts, code, *task),
+            (requirements, *(self._cues if best.likeness is not None else self._first.parts[:-1]), *best.parts, code, *task),
             system=self._first_prompt.say("system"),
             most_output_tokens=self._settings.most_output_tokens,
             nonce=number,

@@ -57,7 +57,7 @@ class Serve(Row):
     gpus: int = Field(default=1, ge=0, le=64)
     memory_mb: int | None = Field(default=None, ge=100)
     health: str = Field(default="/health", pattern="^/")
-    start_limit_s: float = Field(default=1800, gt=0)
+    start_limit_s: float = Field(default=1800, gt=0, allow_inf_nan=False)
 
     @field_validator("command", mode="before")
     @classmethod

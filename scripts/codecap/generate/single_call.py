@@ -68,7 +68,7 @@ class SingleCall:
             return Made(Outcome.REFUSED, told.refusal, **counted)
         found = self.reader(told.text, told.cut_off)
         if found.content is None:
-            return Made(Outcome.NO_COMPLETE_HTML, found.reason, **counted)
+            return Made(Outcome.NO_COMPLETE_HTML, told.why(found.reason), **counted)
         return Made(Outcome.OK, content=found.content, **counted)
 
     def end(self) -> None:

@@ -279,7 +279,7 @@ class Cage:
             else:
                 if tick % TICKS_A_LOOK == 0:
                     self._tree.alive()
-                used_mb = self._tree.memory_mb()
+                used_mb = self._tree.memory_mb(self._memory_mb)
                 if used_mb > self._memory_mb:
                     self._outgrown = self._too_much()
             if tick % TICKS_A_LOOK == 0 and files_mb(self.folder, FILES_MB) > FILES_MB:

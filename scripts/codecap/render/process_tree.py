@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 
-BYTES_PER_MB = 1_000_000
+from codecap.render import held_memory
+from codecap.render.held_memory import BYTES_PER_MB, Memory
 
 
 class ProcessTree:
@@ -38,13 +39,9 @@ class ProcessTree:
                 waiting += children(pid)
         return list(self._members.values())
 
-    def memory_mb(self) -> float:
-        """What the known members hold: all private memory, and the shared memory of the one that has most of it.
-
-        The same shared memory is mapped by several of them, so the sum would count it more than once.
-        """
-        held = [_held_mb(pid) for pid in list(self._members)]
-        return sum(private for private, _ in held) + max((shared for _, shared in held), default=0.0)
+    def memory_mb(self, limit_mb: float) -> float:
+        """What the known members hold, see `held_memory.together_mb`."""
+        return held_memory.together_mb(map(_held, list(self._members)), limit_mb)
 
     def cpu_s(self) -> float:
         """CPU time that those that run have used so far, in seconds."""
@@ -113,16 +110,9 @@ def _told_by_thread() -> bool:
     return Path(f"/proc/self/task/{threading.get_native_id()}/children").exists()
 
 
-def _held_mb(pid: int) -> tuple[float, float]:
-    """Private and shared memory; zeros when it is gone. Without Linux's /proc, all that is resident counts as private."""
+def _held(pid: int) -> Memory:
+    """Nothing when it is gone. Without Linux's /proc, all that is resident counts as private."""
     if not _told_by_thread() and not Path("/proc/self/status").exists():
         with contextlib.suppress(psutil.Error):
-            return psutil.Process(pid).memory_info().rss / BYTES_PER_MB, 0.0
-        return 0.0, 0.0
-    held = {"RssAnon:": 0.0, "RssShmem:": 0.0}
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            name, _, value = line.partition("\t")
-            if name in held:
-                held[name] = int(value.split()[0]) * 1024 / BYTES_PER_MB
-    return held["RssAnon:"], held["RssShmem:"]
+            return Memory(pid, psutil.Process(pid).memory_info().rss / BYTES_PER_MB, 0.0)
+    return Memory.told(pid, held_memory.status_of(pid))

@@ -63,7 +63,7 @@ VTRACE = {"system": "vtrace", "bucket": "03"}
 
 
 def test_nothing_is_named_that_the_site_leaves_to_the_cluster(ask):
-    assert set(ask("render_captions", VTRACE, threads=4)) == {"mem_mb", "runtime", "attempt"}
+    assert set(ask("render_captions", VTRACE, threads=4)) == {"mem_mb", "runtime", "attempt", "gpus_in_use"}
     assert "gres" not in ask("score_renders", {"lane": "cpu", **VTRACE})
 
 
@@ -88,6 +88,8 @@ def test_jobs_go_to_the_nodes_that_they_need(ask):
     assert {name for name, told in place.items() if "constraint" in told} == {"gpu", "tracks"}
     assert {name: told["cpus_per_task"] for name, told in place.items() if "cpus_per_task" in told} == {"gpu": 2, "tracks": 2}
     assert {told["slurm_account"] for told in place.values()} == {"vision"}
+    assert {name for name, told in place.items() if told["gpus_in_use"] == 1} == {"gpu", "tracks"}
+    assert {told["gpus_in_use"] for told in place.values()} == {0, 1}
 
 
 def test_a_demo_on_stand_ins_asks_for_no_gpu(ask):
@@ -111,6 +113,7 @@ def test_a_model_that_is_served_beside_its_shard_asks_for_its_gpus_and_its_memor
     )
     assert [told["slurm_partition"] for told in (hosted, served, large)] == ["proxy", "a100", "a100"]
     assert "gres" not in hosted and [served["gres"], large["gres"]] == ["gpu:a100:1", "gpu:a100:4"]
+    assert [told["gpus_in_use"] for told in (hosted, served, large)] == [0, 1, 4]
     assert hosted["mem_mb"] + 30_000 < served["mem_mb"] and served["mem_mb"] + 160_000 < large["mem_mb"]
     assert hosted["runtime"] < served["runtime"]
     assert "cpus_per_task" not in hosted and served["cpus_per_task"] == 2

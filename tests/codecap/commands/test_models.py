@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from codecap.cli import app
 from codecap.generate import checking
+from codecap.generate.agents.scripted import Script, ScriptedModel
 
 KEY = "sk-test-0123456789-abcdefghijklmnop"
 PRICES = """
@@ -86,6 +87,34 @@ def test_what_is_wrong_is_said_and_the_status_is_1(check):
     assert "2 of 6 ready" in told
 
 
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({"harness": "codex"}, "/v1/responses"),
+        ({"harness": "pi", "wire": "responses"}, "/v1/responses"),
+        ({"harness": "pi"}, "/v1/chat/completions"),
+    ],
+)
+def test_an_agents_model_is_asked_in_the_format_that_the_agent_speaks(check, tmp_path, more, path):
+    with ScriptedModel(Script(model="m-1", turns=[{"say": "3"}]), for_s=30) as server:
+        endpoint = {"api": "openai", "model": "m-1", "base_url": server.base_url, "thinking": "high", "images": 3}
+        _, told = check({"one": {"label": "x", "folder": str(tmp_path), "endpoint": endpoint, **more}}, "--json")
+        ((asked, body),) = server.account.bodies
+    (one,) = json.loads(told)
+    assert (asked, one["answer"], one["sent"]["POST"]) == (path, "3", server.base_url + path.removeprefix("/v1"))
+    assert json.dumps(body).count("base64,iVBOR") == 3 and "high" in json.dumps(body) and one["cost_usd"] > 0
+    (problem,) = one["problems"]
+    assert "codecap harness install" in problem
+
+
+def test_an_api_without_the_format_that_an_agent_speaks_is_told(check, tmp_path):
+    with Loopback(answer=lambda _: "1") as server:
+        server.behave("404")
+        endpoint = {"api": "openai", "model": "m-1", "base_url": server.base_url(), "images": 1}
+        status, told = check({"one": {"label": "x", "harness": "codex", "folder": str(tmp_path), "endpoint": endpoint}}, "--json")
+    assert status == 1 and any("404" in problem for problem in json.loads(told)[0]["problems"])
+
+
 def test_a_refusal_is_wrong_and_an_empty_answer_is_told(check):
     with Loopback(answer=lambda _: "", key=KEY) as server:
         server.behave("refusal", "well")
@@ -108,8 +137,28 @@ def test_an_endpoint_that_hangs_is_named_first_and_not_waited_for_as_for_a_page(
     assert "one: asking m-1 at 127.0.0.1" in told and "one: FAILED" in told
 
 
+def test_a_script_is_told_as_one_and_not_as_a_service_of_videos(check, tmp_path):
+    (tmp_path / "script.yaml").write_text("turns: [{say: Done.}]")
+    _, told = check({"trial": {"label": "A trial", "harness": "scripted", "script": str(tmp_path / "script.yaml")}})
+    assert "its model is a script" in told and "video" not in told
+
+
 def test_the_longest_wait_is_two_minutes():
     assert checking.LONGEST_S == 120
+
+
+def test_what_is_wrong_with_one_entry_does_not_hold_up_the_next(check):
+    with Loopback(answer=lambda _: "7", key=KEY) as server:
+        server.behave("404", "well")
+        models = {
+            "typo": {"label": "x", "harness": "direkt"},
+            "refused": entry(server, "openai", images=1, thinking="xhigh"),
+            "good": entry(server, "openai", images=1, thinking="low"),
+        }
+        status, told = check(models, "--json")
+    told = {one["system"]: one["problems"] for one in json.loads(told)}
+    assert status == 1 and told["good"] == [] and len(told["refused"]) == 1
+    assert "no generate.harnesses called 'direkt'; this version has: " in told["typo"][0]
 
 
 def test_a_second_check_asks_again(check):

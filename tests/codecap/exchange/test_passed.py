@@ -105,6 +105,48 @@ def test_errors_within_streams(dialect, text):
     assert caught.value.code == "overloaded_error"
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("messages", '{"type": "message_delta", "delta": {"stop_reason": "refusal"}}|{"type": "message_stop"}'),
+        ("chat", '{"choices": [{"delta": {}, "finish_reason": "content_filter"}]}'),
+        ("chat", '{"choices": [{"delta": {"refusal": "I cannot."}}]}|{"choices": [{"delta": {}, "finish_reason": "stop"}]}'),
+        ("responses", '{"type": "response.incomplete", "response": {"incomplete_details": {"reason": "content_filter"}}}'),
+        (
+            "responses",
+            '{"type": "response.completed", "response": {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "No"}]}]}}',
+        ),
+        ("responses", '{"type": "response.refusal.delta", "delta": "I"}|{"type": "response.completed", "response": {}}'),
+        ("generate", '{"candidates": [{"finishReason": "PROHIBITED_CONTENT"}]}'),
+        ("generate", '{"promptFeedback": {"blockReason": "SAFETY"}}'),
+    ],
+)
+def test_a_refusal_within_an_answer_is_heard(dialect, text):
+    stream = "".join(f"data: {event}\n\n" for event in text.split("|"))
+    assert passed.heard(dialect, True, stream).refused
+    assert not any(passed.heard(name, True, told).refused for name, (told, _) in STREAMS.items())
+
+
+def test_a_refusal_of_a_whole_answer_is_heard():
+    filtered = '{"output": [], "status": "incomplete", "incomplete_details": {"reason": "content_filter"}}'
+    assert passed.heard("responses", False, filtered).refused
+    assert passed.heard("chat", False, '{"choices": [{"message": {"content": null, "refusal": "No."}}]}').refused
+    assert not passed.heard("responses", False, '{"output": [7, {"content": 7}], "incomplete_details": 7}').refused
+
+
+@pytest.mark.parametrize(
+    ("dialect", "chunk", "why"),
+    [
+        ("chat", '{"choices": [{"delta": {}, "finish_reason": "error", "error": {"code": 502, "message": "m"}}]}', "502 m"),
+        ("chat", '{"choices": [{"delta": {}, "finish_reason": "abort"}]}', "ended it by 'abort'"),
+        ("generate", '{"candidates": [{"finishReason": "MALFORMED_RESPONSE"}]}', "ended it by MALFORMED_RESPONSE"),
+    ],
+)
+def test_streams_that_end_by_a_failure(dialect, chunk, why):
+    with pytest.raises(passed.SaidError, match=why):
+        passed.heard(dialect, True, f"data: {chunk}\n\ndata: [DONE]\n\n")
+
+
 def test_an_array_is_a_stream_too():
     text = '[{"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 9}}\n]\n'
     assert passed.heard("generate", True, text).usage == Usage(input_uncached=9)

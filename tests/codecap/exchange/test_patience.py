@@ -48,6 +48,13 @@ def test_these_pass(status):
         (403, "", "The input was flagged by moderation.", "content"),
         (403, "", "Your account was flagged for unusual activity.", "endpoint"),
         (403, "", "This organization is disabled for violations of the usage policies.", "endpoint"),
+        (403, "", "Your request was flagged: account suspended", "endpoint"),
+        (400, "", "Your organization was flagged for violating our usage policies; contact support", "endpoint"),
+        (400, "", "The account has been temporarily suspended for violations of the usage policies.", "endpoint"),
+        (400, "", "The prompt was flagged by moderation; repeated violations may get your account suspended.", "content"),
+        (400, "invalid_prompt", "Your organization was flagged", "content"),
+        (200, "content_filter", "", "content"),
+        (200, "InvalidParameter", "duration", "question"),
         (403, "permission_error", "Your API key does not have permission to use the specified resource.", "endpoint"),
         (401, "", "The input was flagged by moderation.", "endpoint"),
     ],
@@ -55,6 +62,14 @@ def test_these_pass(status):
 def test_these_do_not(status, code, message, concerns):
     found = meant(status, code, message)
     assert (found.passes, found.concerns) == (False, concerns)
+
+
+def test_some_say_with_status_200_what_passes():
+    assert meant(200, "RateLimitExceeded", "too many requests").passes
+
+
+def test_odd_details_of_a_quota_are_none():
+    assert meant(429, "", "", response={"error": {"details": [{"violations": 5}, {"violations": [7, {"quotaId": ["a"]}]}]}}).passes
 
 
 def test_azure_says_in_an_inner_error_that_a_filter_spoke():

@@ -10,6 +10,8 @@ import pytest
 from loopback import Loopback
 
 from codecap.exchange import Endpoint, Filtered, NotReached, Picture, Question, QuestionRejected, Rejected, Text, ask, session
+from codecap.exchange.prices import PriceTable
+from codecap.exchange.spending import summed
 
 from .conftest import KEY, RATES, saying
 
@@ -209,6 +211,52 @@ def test_a_dead_server_is_not_tried_for_ever(server, open_exchange, endpoint_of)
     assert len(server.ways) == 3 + 1  # all tries, then one, then none
     server.otherwise = "well"
     assert open_exchange().ask(endpoint_of(), saying("0")).text == "You said 0"
+
+
+def test_an_answer_in_another_form_is_bought_once_and_the_endpoint_after_two_is_asked_no_more(server, open_exchange, endpoint_of):
+    server.otherwise = "another form"
+    exchange = open_exchange(concurrency=1)
+    for number in range(5):
+        with pytest.raises(
+            NotReached, match=r"no choices\[0\]\.message; an answer came that may be billed.*check api \(openai\)"
+        ) as caught:
+            exchange.ask(endpoint_of(), saying(f"{number}"))
+        assert type(caught.value) is NotReached  # the question is not to blame
+    assert len(server.ways) == 2
+    server.otherwise = "well"
+    assert open_exchange().ask(endpoint_of(), saying("0")).text == "You said 0"
+
+
+def test_one_answer_in_another_form_keeps_no_other_question_from_being_asked(server, open_exchange, endpoint_of):
+    exchange = open_exchange(concurrency=1)
+    for number in range(4):
+        server.behave("another form")
+        with pytest.raises(NotReached, match="may be billed"):
+            exchange.ask(endpoint_of(), saying(f"{number}"))
+        assert exchange.ask(endpoint_of(), saying(f"{number} again")).text == f"You said {number} again"
+
+
+def test_a_server_that_says_within_an_answer_that_it_failed_gave_none(server, open_exchange, endpoint_of):
+    exchange = open_exchange(concurrency=1)
+    server.behave("failed and billed")
+    with pytest.raises(NotReached, match="the server ended it by 'error'; such an answer may be billed"):
+        exchange.ask(endpoint_of(), saying("a"))
+    assert exchange.ask(endpoint_of(), saying("a")).text == "You said a"  # as by the next run
+    server.behave("failed")
+    assert exchange.ask(endpoint_of(), saying("b")).text == "You said b"  # nothing was billed: tried again at once
+    server.otherwise = "failed and billed"
+    for number in range(5):
+        with pytest.raises(NotReached):
+            exchange.ask(endpoint_of(), saying(f"{number}"))
+    assert server.ways == ["failed and billed", "well", "failed", "well", *["failed and billed"] * 2]
+
+
+@pytest.mark.parametrize(("way", "text"), [("half a character", "caf?"), ("no number", "yes")])
+def test_odd_values_in_an_answer_are_read_and_summed(server, open_exchange, endpoint_of, tmp_path, prices, way, text):
+    server.behave(way)
+    reply = open_exchange().ask(endpoint_of(), saying("a"))
+    assert (reply.text, reply.stop, open_exchange().ask(endpoint_of(), saying("a")).text) == (text, "other", text)
+    assert summed(tmp_path / "durable", PriceTable.read(prices)).total.calls == 1
 
 
 def test_no_server_at_all(open_exchange, endpoint_of):

@@ -5,9 +5,9 @@ import base64
 import pytest
 
 from codecap.exchange import Endpoint, Picture, Question, Text, Video
-from codecap.exchange.failures import Unreadable
+from codecap.exchange.failures import ServerFailed, Unreadable
 from codecap.exchange.question import Answer
-from codecap.exchange.wire import anthropic, google, in_base64, openai
+from codecap.exchange.wire import anthropic, google, in_base64, openai, was_bought
 from codecap.records import Usage
 
 SCHEMA = {
@@ -28,6 +28,28 @@ JPEG = base64.b64encode(b"jpeg").decode()
 
 def endpoint(api: str, **told) -> Endpoint:
     return Endpoint(api=api, model="m", **told)
+
+
+@pytest.mark.parametrize(
+    ("api", "speaker", "extra", "kept"),
+    [
+        (
+            "google",
+            google,
+            {"generationConfig": {"mediaResolution": "low"}},
+            {"mediaResolution", "maxOutputTokens", "thinkingConfig"},
+        ),
+        ("anthropic", anthropic, {"output_config": {"style": "plain"}}, {"style", "effort"}),
+    ],
+)
+def test_a_providers_own_fields_take_none_of_ours_away(api, speaker, extra, kept):
+    body = speaker.body(endpoint(api, thinking="low", extra=extra), ASKED, in_base64)
+    assert kept <= set(body[next(iter(extra))])
+
+
+@pytest.mark.parametrize(("told", "meant"), [("off", "off"), (False, "off"), (4096, "4096"), (None, None)])
+def test_thinking_is_as_yaml_reads_it(told, meant):
+    assert endpoint("anthropic", thinking=told).thinking == meant
 
 
 def test_openai_request():
@@ -94,6 +116,10 @@ def test_openai_response():
         ({"content": None, "reasoning_content": "hm"}, "stop", "", "end"),
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "stop", "ab", "end"),
         ({"content": "a"}, None, "a", "other"),
+        ({"content": "a"}, ["stop"], "a", "other"),
+        ({"content": "a"}, {"stop": 1}, "a", "other"),
+        ({"content": "a"}, "end of\nsequence " + "x" * 99, "a", "other: end of sequence " + "x" * 44),
+        ({"content": [{"type": "text", "text": 7}, {"type": "text", "text": "b"}]}, "stop", "b", "end"),
     ],
 )
 def test_openai_stops(message, reason, text, stop):
@@ -196,6 +222,51 @@ def test_google_response():
     assert google.read({"candidates": [{"finishReason": "SAFETY"}]}).stop == "refusal"
     assert google.read({"promptFeedback": {"blockReason": "OTHER"}}).stop == "refusal"
     assert google.read({"candidates": [{"content": {"parts": []}, "finishReason": "MAX_TOKENS"}]}).stop == "length"
+
+
+@pytest.mark.parametrize("reason", [["end_turn"], {"a": 1}, None, 3])
+def test_odd_stops_are_others(reason):
+    assert anthropic.read({"content": [{"type": "text", "text": "a"}], "stop_reason": reason}).stop == "other"
+    assert google.read({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": reason}]}).stop == "other"
+
+
+@pytest.mark.parametrize(
+    ("wire", "response", "why"),
+    [
+        (openai, {"choices": [{"message": {"content": ""}, "finish_reason": "error"}]}, "ended it by 'error'"),
+        (openai, {"choices": [{"message": {"content": "half"}, "finish_reason": "abort"}]}, "ended it by 'abort'"),
+        (openai, {"choices": [{"error": {"code": 502, "message": "Upstream died"}}]}, "502 Upstream died"),
+        (google, {"candidates": [{"finishReason": "OTHER"}]}, "OTHER, without a text"),
+        (google, {"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "MALFORMED_RESPONSE"}]}, "MALFORMED"),
+    ],
+)
+def test_servers_that_say_within_an_answer_that_they_failed(wire, response, why):
+    with pytest.raises(ServerFailed, match=why):
+        wire.read(response)
+
+
+def test_what_only_looks_like_a_failure_is_an_answer():
+    filtered = {"choices": [{"message": {"content": ""}, "finish_reason": "content_filter", "error": {"message": "m"}}]}
+    assert openai.read(filtered).stop == "refusal"
+    whole = {"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "OTHER"}]}
+    assert (google.read(whole).text, google.read(whole).stop) == ("a", "other: OTHER")
+
+
+@pytest.mark.parametrize(
+    ("text", "bought"),
+    [
+        ('{"usage": {"completion_tokens": 5}}', True),
+        ('{"usage": {"output_tokens": 5}}', True),
+        ('{"usageMetadata": {"thoughtsTokenCount": 5}}', True),
+        ('data: {"choices": []}\n\n', True),
+        ('{"usage": {"prompt_tokens": 5, "completion_tokens": 0}}', False),
+        ('{"usage": [5]}', False),
+        ("<html>data: 5</html>", False),
+        ("", False),
+    ],
+)
+def test_what_was_bought_in_vain(text, bought):
+    assert was_bought(text) is bought
 
 
 @pytest.mark.parametrize("wire", [openai, anthropic, google])

@@ -73,9 +73,12 @@ def test_a_shared_section_lies_under_the_entrys_own_keys():
 def test_keys_are_found_wherever_an_entry_names_them(monkeypatch):
     monkeypatch.delenv("HERS", raising=False)
     monkeypatch.setenv("MINE", "x")
-    entry = {"harness": "caption_to_video", "videos": {"http_jobs": {"key_env": "HERS"}}, "endpoint": {"key_env": "MINE"}}
+    entry = {"video": "http_jobs", "videos": {"http_jobs": {"key_env": "HERS"}}, "endpoint": {"key_env": "MINE"}}
     assert sorted(entries.keys_of(entry)) == ["HERS", "MINE"]
     assert entries.without_key({"a": entry}, ["a"]) == {"HERS": ["a"]}
+    assert entries.keys_of(entry | {"video": "diffusers"}) == ["MINE"]
+    monkeypatch.setenv("MINE", "  ")
+    assert set(entries.without_key({"a": entry}, ["a"])) == {"HERS", "MINE"}
 
 
 def test_the_example_of_adding_a_model_is_five_lines_and_works(tmp_path):

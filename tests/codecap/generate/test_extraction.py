@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from codecap.generate.extraction import blocks, page_in
+from codecap.generate import extraction
+from codecap.generate.extraction import blocks, documents, page_in
 
 PAGE = "<!DOCTYPE html>\n<html><head><script>window.seek = s => {}</script></head><body></body></html>"
 OTHER = PAGE.replace("s => {}", "s => { draw(s) }")
@@ -49,6 +50,21 @@ def test_the_last_complete_page_is_found(answer):
     assert found.page is not None and found.page.split() == PAGE.split() and found.page.endswith("</html>\n")
 
 
+HELD = "<!doctype html><html><p>inner</p></html>"
+
+
+@pytest.mark.parametrize("inner", [f"<script>const f = `{HELD}`", f"<script>const f = `{HELD}`</script><div", f"<!-- {HELD}"])
+@pytest.mark.parametrize("fence", ["", "```html\n"])
+def test_a_document_within_a_page_that_is_cut_off_is_no_page(inner, fence):
+    assert page_in(f"{fence}<!doctype html><html><body>{inner}", cut_off=True).page is None
+
+
+@pytest.mark.parametrize("name", ["index.html", "// index.html", "# out/index.html:", "/* page.htm */"])
+def test_a_fence_may_begin_with_the_name_of_its_file(name):
+    draft, final = (HELD.replace("inner", word) for word in ("draft", "final"))
+    assert page_in(f"```html\n{draft}\n```\nBetter:\n```html\n{name}\n{final}\n```\n").page == final + "\n"
+
+
 def test_a_page_that_is_cut_off_after_its_end_is_complete():
     assert page_in(f"```html\n{PAGE}\n```\nA few words on the ea", cut_off=True).page == PAGE + "\n"
 
@@ -86,6 +102,22 @@ def test_three_backticks_in_a_script_do_not_cut_the_page():
 def test_why_there_is_none(answer, cut_off, reason):
     found = page_in(answer, cut_off)
     assert (found.page, found.reason) == (None, reason)
+
+
+@pytest.mark.parametrize("part", ["<html>", "<a>", "<html><!---->", "&", "<"])
+def test_a_page_of_very_many_tags_is_read_to_a_bound(part, monkeypatch):
+    monkeypatch.setattr(extraction, "MOST_PARTS", 5_000)
+    read = []
+    walk = extraction._Walk.updatepos
+    monkeypatch.setattr(extraction._Walk, "updatepos", lambda self, *at: read.append(None) or walk(self, *at))
+    assert documents("<html>" + part * 20_000 + "<script>'</html>'") == []
+    assert len(read) <= 5_001
+    assert documents("<html>" + part * 1_000 + "</html>")
+
+
+def test_where_nothing_is_closed_nothing_is_read(monkeypatch):
+    monkeypatch.setattr(extraction, "_Walk", None)
+    assert documents("<html>" * 10_000) == documents("</html>" + "<html>" * 10_000) == []
 
 
 def test_fences_are_those_of_markdown():

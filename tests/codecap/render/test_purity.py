@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 import time
+from html import escape
 
 import pytest
 
@@ -102,6 +103,38 @@ def test_what_is_not_code_is_found_where_it_is(what):
 @pytest.mark.parametrize("what", CODE)
 def test_code_gives_no_finding(what):
     assert findings(CODE[what]) == []
+
+
+def within(depth: int, html: str, wrapped) -> str:
+    for _ in range(depth):
+        html = wrapped(html)
+    return html
+
+
+def in_a_frame(html: str) -> str:
+    return f'<iframe srcdoc="{escape(html)}"></iframe>'
+
+
+def in_a_picture(html: str) -> str:
+    return f"<svg><a href='data:image/svg+xml;base64,{base64.b64encode(html.encode()).decode()}'/></svg>"
+
+
+@pytest.mark.parametrize("wrapped", [in_a_frame, in_a_picture])
+def test_documents_within_documents_are_checked_to_a_depth_and_told_beyond_it(wrapped):
+    (checked,) = findings(within(5, "<img src=g.png>", wrapped))
+    assert checked.endswith(": <img src> loads 'g.png'")
+    (told,) = findings(within(6, "<img src=g.png>", wrapped))
+    assert told.endswith(": documents within documents, more than 5 deep, which are not checked")
+
+
+def test_a_page_of_frames_within_frames_is_told_and_does_no_harm():
+    (told,) = findings("<!doctype html><html><body>" + "<iframe/srcdoc=" * 340 + "x></iframe></body></html>")
+    assert told.endswith("more than 5 deep, which are not checked")
+
+
+def test_what_a_document_within_holds_is_told_once():
+    page = within(2, "<img src=g.png>", lambda html: in_a_frame(in_a_picture(html)))
+    assert len(findings(page)) == 1
 
 
 def test_findings_come_in_order_and_are_few_and_short():

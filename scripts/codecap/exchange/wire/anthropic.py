@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from codecap.config import laid_over
 from codecap.exchange.failures import Unreadable
 from codecap.exchange.question import Answer, Endpoint, Part, Question, Stop, Text, Video
-from codecap.exchange.wire import Encode, count
+from codecap.exchange.wire import Encode, count, stop_of
 from codecap.records import Usage
 
 VERSION = "2023-06-01"
@@ -17,6 +18,7 @@ STOPS: dict[str, Stop] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
+    "sensitive": "refusal",  # Zhipu's
 }
 NOT_IN_SCHEMAS = {  # keywords that the API refuses; the answer is checked by who asked
     "minimum",
@@ -62,7 +64,7 @@ def body(endpoint: Endpoint, question: Question, encode: Encode) -> dict[str, An
         output["format"] = {"type": "json_schema", "schema": _schema(question.schema)}
     if output:
         told["output_config"] = output
-    return told | endpoint.extra
+    return laid_over(told, endpoint.extra)
 
 
 def _part(part: Part, encode: Encode) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def read(response: dict[str, Any]) -> Answer:
         raise Unreadable("the response has no content and stop_reason")
     told = [block for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     text = "".join(block["text"] for block in told if isinstance(block.get("text"), str))
-    return Answer(text=text, stop=STOPS.get(response["stop_reason"], "other"), usage=usage(response.get("usage")))
+    return Answer(text=text, stop=stop_of(response["stop_reason"], STOPS), usage=usage(response.get("usage")))
 
 
 def usage(told: Any) -> Usage:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from codecap.exchange.failures import Unreadable
+from codecap.config import laid_over
+from codecap.exchange.failures import ServerFailed, Unreadable
 from codecap.exchange.question import Answer, Endpoint, Part, Question, Stop, Text, Video
-from codecap.exchange.wire import Encode, count
+from codecap.exchange.wire import Encode, count, stop_of
 from codecap.records import Usage
 
 STOPS: dict[str, Stop] = {
@@ -22,6 +23,8 @@ STOPS: dict[str, Stop] = {
     "IMAGE_PROHIBITED_CONTENT": "refusal",
     "IMAGE_RECITATION": "refusal",
 }
+FAILED = ("MALFORMED_RESPONSE",)  # words for an end by which the server says that it failed
+FAILED_WITHOUT_TEXT = ("OTHER", "FINISH_REASON_UNSPECIFIED")  # and these, where no text came
 IN_SCHEMAS = {  # all that responseSchema knows; anything else is refused
     "anyOf",
     "description",
@@ -68,7 +71,7 @@ def body(endpoint: Endpoint, question: Question, encode: Encode) -> dict[str, An
     }
     if question.system:
         told["systemInstruction"] = {"parts": [{"text": question.system}]}
-    return told | endpoint.extra
+    return laid_over(told, endpoint.extra)
 
 
 def _part(part: Part, encode: Encode) -> dict[str, Any]:
@@ -115,9 +118,12 @@ def read(response: dict[str, Any]) -> Answer:
         first = candidates[0]
         parts = (first.get("content") or {}).get("parts") or []
         text = "".join(part["text"] for part in parts if isinstance(part.get("text"), str) and not part.get("thought"))
-        stop = STOPS.get(first.get("finishReason"), "other")
+        told = first.get("finishReason")
     except (AttributeError, KeyError, TypeError) as error:
         raise Unreadable("the response's candidate has no content") from error
+    stop = stop_of(told, STOPS)
+    if told in FAILED or (told in FAILED_WITHOUT_TEXT and not text):
+        raise ServerFailed(f"the server ended it by {told}" + ("" if text else ", without a text"))
     return Answer(text=text, stop=stop, usage=counted)
 
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from codecap.exchange.failures import Unreadable
+from codecap.config import laid_over
+from codecap.exchange.failures import ServerFailed, Unreadable
 from codecap.exchange.question import Answer, Endpoint, Part, Picture, Question, Stop, Text
-from codecap.exchange.wire import Encode, count
+from codecap.exchange.wire import Encode, count, stop_of
 from codecap.records import Usage
 
-STOPS: dict[str, Stop] = {"stop": "end", "tool_calls": "end", "length": "length", "content_filter": "refusal"}
+STOPS: dict[str, Stop] = {
+    "stop": "end",
+    "tool_calls": "end",
+    "length": "length",
+    "content_filter": "refusal",
+    "sensitive": "refusal",  # Zhipu's
+}
+FAILED = ("error", "abort")  # words for an end by which a server says that it failed: OpenRouter, vLLM, SGLang
 
 
 def url(endpoint: Endpoint) -> str:
@@ -35,7 +43,7 @@ def body(endpoint: Endpoint, question: Question, encode: Encode) -> dict[str, An
     if question.schema is not None and endpoint.structured:
         named = {"name": "answer", "strict": True, "schema": question.schema}
         told["response_format"] = {"type": "json_schema", "json_schema": named}
-    return told | endpoint.extra
+    return laid_over(told, endpoint.extra)
 
 
 def _part(part: Part, encode: Encode) -> dict[str, Any]:
@@ -48,14 +56,27 @@ def _part(part: Part, encode: Encode) -> dict[str, Any]:
 def read(response: dict[str, Any]) -> Answer:
     try:
         choice = response["choices"][0]
+        if (failed := failure(choice)) is not None:
+            raise ServerFailed(" ".join(filter(None, failed)))
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise Unreadable("the response has no choices[0].message") from error
     if isinstance(content, list):  # some servers give parts
-        content = "".join(part.get("text") or "" for part in content if isinstance(part, dict) and part.get("type") == "text")
-    stop: Stop = "refusal" if refusal else STOPS.get(choice.get("finish_reason"), "other")
+        told = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        content = "".join(text for text in told if isinstance(text, str))
+    stop = "refusal" if refusal else stop_of(choice.get("finish_reason"), STOPS)
     return Answer(text=content if isinstance(content, str) else "", stop=stop, usage=usage(response.get("usage")))
+
+
+def failure(choice: dict[str, Any]) -> tuple[str, str] | None:
+    """Code and message where a server says in a choice that it failed; None where it does not."""
+    stop = choice.get("finish_reason")
+    stop = stop if isinstance(stop, str) else ""
+    if stop not in FAILED and (not choice.get("error") or STOPS.get(stop) == "refusal"):
+        return None
+    code, message = complaint(choice) if choice.get("error") else ("", "")
+    return code, message or f"the server ended it by {stop!r}"
 
 
 def usage(told: Any) -> Usage:

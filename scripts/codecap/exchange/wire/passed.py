@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Literal
 
 from codecap.exchange import wire
@@ -38,9 +39,15 @@ class SaidError(Unreadable):
 
 @dataclass(frozen=True)
 class Heard:
-    """A whole answer's count of tokens; `Usage()` where it does not tell."""
+    """What a whole answer says of itself.
+
+    Attributes:
+        usage: its count of tokens; `Usage()` where it does not tell.
+        refused: the model, or a filter over its answer, refused.
+    """
 
     usage: Usage
+    refused: bool = False
 
 
 def heard(dialect: Dialect, streamed: bool, text: str) -> Heard:
@@ -68,12 +75,13 @@ def _whole(dialect: Dialect, told: dict[str, Any]) -> Heard:
             raise Unreadable("the response has no input_tokens")
         return Heard(Usage())
     if dialect != "responses":
-        return Heard(SPEAKERS[dialect].read(told).usage)
+        answer = SPEAKERS[dialect].read(told)
+        return Heard(answer.usage, answer.stop == "refusal")
     if told.get("error") or told.get("status") == "failed":
         raise SaidError(*openai.complaint(told))
     if not isinstance(told.get("output"), list):
         raise Unreadable("the response has no output")
-    return Heard(responses.usage(told.get("usage")))
+    return Heard(responses.usage(told.get("usage")), responses.refused(told))
 
 
 class Listener:
@@ -88,6 +96,7 @@ class Listener:
         self.dialect = dialect
         self.ended = self.ending = False
         self._counts: dict[str, Any] = {}
+        self._refused = False
         self._failure: SaidError | None = None
 
     def hear(self, data: str) -> dict[str, Any] | None:
@@ -134,7 +143,7 @@ class Listener:
             raise self._failure
         if not self.ending:
             raise Unreadable("the stream was cut")
-        return Heard(self._usage())
+        return Heard(self._usage(), self._refused)
 
     def _end(self) -> None:
         self.ended = self.ending = True
@@ -154,9 +163,13 @@ class Listener:
             self._fail(told)
         if isinstance(told.get("usage"), dict):
             self._counts = told["usage"]
-        choices = told.get("choices")
-        if isinstance(choices, list) and any(isinstance(choice, dict) and choice.get("finish_reason") for choice in choices):
-            self.ending = True
+        for choice in responses.objects(told.get("choices")):
+            if (failed := openai.failure(choice)) is not None:
+                self._failure = self._failure or SaidError(*failed)
+            self.ending = self.ending or bool(choice.get("finish_reason"))
+            delta = choice.get("delta")
+            said = isinstance(delta, dict) and bool(delta.get("refusal"))
+            self._refused = self._refused or said or _means_refusal(openai, choice.get("finish_reason"))
 
     def _responses(self, told: dict[str, Any]) -> None:
         kind, response = told.get("type"), told.get("response")
@@ -166,8 +179,11 @@ class Listener:
             self._fail(response if isinstance(response, dict) and response.get("error") else {})
         elif kind in ("response.completed", "response.incomplete"):
             self._end()
-            if isinstance(response, dict) and isinstance(response.get("usage"), dict):
-                self._counts = response["usage"]
+            if isinstance(response, dict):
+                self._counts = response["usage"] if isinstance(response.get("usage"), dict) else self._counts
+                self._refused = self._refused or responses.refused(response)
+        elif kind in ("response.refusal.delta", "response.refusal.done"):
+            self._refused = True
 
     def _messages(self, told: dict[str, Any]) -> None:
         kind = told.get("type")
@@ -177,6 +193,8 @@ class Listener:
             self._end()
         elif kind in ("message_start", "message_delta"):
             holder = told.get("message") if kind == "message_start" else told
+            delta = told.get("delta")
+            self._refused = self._refused or (isinstance(delta, dict) and _means_refusal(anthropic, delta.get("stop_reason")))
             counts = holder.get("usage") if isinstance(holder, dict) else None
             if isinstance(counts, dict):
                 self._counts |= {name: value for name, value in counts.items() if value is not None}
@@ -186,9 +204,17 @@ class Listener:
             self._fail(told)
         if isinstance(told.get("usageMetadata"), dict):
             self._counts = told["usageMetadata"]
-        candidates = told.get("candidates")
-        if isinstance(candidates, list) and any(isinstance(one, dict) and one.get("finishReason") for one in candidates):
-            self._end()
+        for one in responses.objects(told.get("candidates")):
+            if one.get("finishReason"):
+                self._end()
+                if one["finishReason"] in google.FAILED:
+                    self._failure = self._failure or SaidError("", f"the server ended it by {one['finishReason']}")
+                self._refused = self._refused or _means_refusal(google, one["finishReason"])
         feedback = told.get("promptFeedback")
         if isinstance(feedback, dict) and feedback.get("blockReason"):
             self._end()
+            self._refused = True
+
+
+def _means_refusal(speaker: ModuleType, reason: Any) -> bool:
+    return isinstance(reason, str) and speaker.STOPS.get(reason) == "refusal"

@@ -57,12 +57,17 @@ class Agent(Protocol):
     Attributes:
         name: of its harness.
         apis: the APIs of `codecap.exchange.Endpoint` that it can speak.
+        dialect: "responses" where it speaks these of OpenAI's two; None where there is one, or it speaks chat completions.
         logs: patterns of the files in its home folder that are kept beside its standard output and error.
         noise: beginnings of lines in its logs that say again what others say, and are not kept.
     """
 
     name: ClassVar[str]
     apis: ClassVar[tuple[str, ...]]
+
+    @property
+    def dialect(self) -> str | None: ...
+
     logs: ClassVar[tuple[str, ...]]
     noise: ClassVar[tuple[bytes, ...]]
 

@@ -21,7 +21,7 @@ from codecap.showing import prompts
 
 PROMPT = "agent_task.md"
 LONGEST_QUOTE = 160
-REFUSALS = ("refusal", "content_filter", "sensitive")  # why an answer ended, in agents' words
+REFUSALS = ("refusal", "content_filter", "sensitive")  # why an answer ended, in agents' words; the gateway hears it too
 LIMITS = ("deadline_s", "memory_mb", "processes", "disk_mb", "most_usd", "most_rounds", "most_calls")
 
 
@@ -72,6 +72,10 @@ class AgentHarness:
     def _sandbox(self) -> sandboxes.Sandbox:
         return sandboxes.load(self.settings.sandbox)
 
+    @property
+    def dialect(self) -> str | None:
+        return self.agent.dialect
+
     def version(self) -> str:
         return self.agent.version()
 
@@ -92,7 +96,7 @@ class AgentHarness:
         pages = {suffix: path for suffix, path in item.files.items() if suffix in (runner.LEFT, runner.OTHER)}
         held = {suffix: store.open_at(path, lambda place: place.read_bytes()) for suffix, path in pages.items()}
         trace = self.agent.parse(store.open_at(item.files[runner.LOGS], logs.read))
-        outcome, detail, page, salvaged = _became(value, held, trace, tally.filtered > 0, self.settings.salvage_counts)
+        outcome, detail, page, salvaged = _became(value, held, trace, tally, self.settings.salvage_counts)
         notes = [detail]
         if not tally.effort_is_right:
             seen = ", ".join(sorted(tally.efforts_seen))
@@ -112,7 +116,7 @@ class AgentHarness:
 
 
 def _became(
-    value: Mapping[str, Any], held: Mapping[str, bytes], trace: Trace, filtered: bool, salvage_counts: bool
+    value: Mapping[str, Any], held: Mapping[str, bytes], trace: Trace, tally: Tally, salvage_counts: bool
 ) -> tuple[Outcome, str, bytes | None, bool]:
     """Outcome, detail, the page that is the caption (None for none), and whether it was salvaged."""
     page = held.get(runner.LEFT)
@@ -126,7 +130,8 @@ def _became(
         return Outcome.OK, ended, page, False
     said = " ".join(trace.said.split())
     quote = f"; it said: {said if len(said) <= LONGEST_QUOTE else said[: LONGEST_QUOTE - 1] + '…'}" if said else ""
-    if page is None and (filtered or trace.stop in REFUSALS):
+    filtered = tally.filtered > 0
+    if page is None and (filtered or tally.ended_by_refusal or trace.stop in REFUSALS):
         return Outcome.REFUSED, f"{'kept back by a filter of the provider' if filtered else 'refused'}{quote}", None, False
     why = value["why_no_page"] or f"{salvage.PAGE} is {'empty' if page is None else 'no complete document'}"
     told = "; ".join(filter(None, (why, ended, *trace.errors[-1:])))

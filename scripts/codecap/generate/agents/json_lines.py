@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 LONGEST_LINE = 32 << 20  # characters; a line may hold a picture
+_LINE = re.compile(r"^\{[^\n]*", re.MULTILINE)  # not to other signs that end lines: they may stand within JSON's texts
 
 
 def records_in(text: str) -> Iterator[dict[str, Any]]:
     """The objects in a text of JSON lines; what is none, as the last line of a process that was killed, is passed over."""
-    for line in text.split("\n"):  # not at other signs that end lines: they may stand within JSON's texts
-        if not line.startswith("{") or len(line) > LONGEST_LINE:
+    for found in _LINE.finditer(text):
+        line = found[0]
+        if len(line) > LONGEST_LINE:
             continue
         try:
             told = json.loads(line)

@@ -8,8 +8,10 @@ import io
 import json
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from codecap.generate.sandbox import left_behind
 
@@ -17,9 +19,11 @@ LARGEST_LOG = 256 << 20  # bytes of a file that are read, into memory; a larger 
 LONGEST_LINE = 32 << 20  # bytes; what is longer comes in parts
 MOST_KEPT = 64 << 20  # characters of a log; of a longer one its end is kept too
 KEPT_END, LONGEST_END = 200, 100_000  # lines, and characters of each
+MOST_LINES, LAST_BYTES = 2_000_000, 100_000  # of a file that are read; of one with more lines, its last bytes too
 MOST_FILES = 64
+SHORTEST_ENCODED = 2000  # characters of a picture
 LONGEST_WORDS = 1000  # bytes
-_ENCODED = re.compile(rb"[A-Za-z0-9+/]{2000,}={0,2}")
+_ENCODED = re.compile(rb"[A-Za-z0-9+/]{%d,}={0,2}" % SHORTEST_ENCODED)
 
 
 def kept(lines: Iterable[bytes], noise: tuple[bytes, ...], most: int | None = None) -> str:
@@ -30,29 +34,43 @@ def kept(lines: Iterable[bytes], noise: tuple[bytes, ...], most: int | None = No
         most: characters, MOST_KEPT by default; the end of the log is kept beside them.
     """
     most = MOST_KEPT if most is None else most
-    begun: list[str] = []
-    end: list[str] = []
+    begun = bytearray()  # no list: each line of its own takes some fifty bytes more
+    end: deque[str] = deque(maxlen=KEPT_END)
     size = 0
     for line in lines:
         if line.startswith(noise):
             continue
-        told = _ENCODED.sub(lambda found: b"<%d characters>" % len(found[0]), line).decode("utf-8", "replace")
+        shorter = line if len(line) < SHORTEST_ENCODED else _ENCODED.sub(lambda found: b"<%d characters>" % len(found[0]), line)
+        told = shorter.decode("utf-8", "replace")
         if size + len(told) <= most and not end:
-            begun.append(told)
+            begun += told.encode()
             size += len(told)
         else:
-            end = [*end[-KEPT_END + 1 :], told[:LONGEST_END]]
-    return "".join(begun + end)
+            end.append(told[:LONGEST_END])
+    return begun.decode() + "".join(end)
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
-    """The lines of a file of ours that an agent has written to; what is over-long is cut."""
+    """The lines of a file of ours that an agent has written to; what is over-long is cut, see `_lines` for very many."""
     try:
         with path.open("rb") as file:
-            while line := file.readline(LONGEST_LINE):
-                yield line
+            yield from _lines(file)
     except FileNotFoundError:
         return
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The first `MOST_LINES` lines; of more, those in the last bytes."""
+    for _ in range(MOST_LINES):
+        if not (line := file.readline(LONGEST_LINE)):
+            return
+        yield line
+    read = file.tell()
+    file.seek(max(read, file.seek(0, os.SEEK_END) - LAST_BYTES))
+    if file.tell() > read:
+        file.readline(LONGEST_LINE)  # the rest of one
+    while line := file.readline(LONGEST_LINE):
+        yield line
 
 
 def last_line(path: Path) -> str:
@@ -73,8 +91,7 @@ def lines_left(folder: Path, place: str) -> Iterator[bytes]:
     except left_behind.NotReadable:
         return
     with io.BytesIO(raw) as file:
-        while line := file.readline(LONGEST_LINE):
-            yield line
+        yield from _lines(file)
 
 
 def matching(folder: Path, pattern: str) -> list[str]:

@@ -10,6 +10,8 @@ that a package would run at its installation is run.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import hashlib
 import json
@@ -19,18 +21,22 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from codecap.config import PROJECT
 from codecap.errors import UserError
+from codecap.render.scratch import hold, remove_abandoned
 
 LOCKS = PROJECT / "resources" / "agents"
 MARK = "installed.json"
 INSTALL_LIMIT_S = 1800
 ASKED_WITHIN_S = 60.0
+_BECOME = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])"
+ENDS_WITH_US = (sys.executable, "-I", "-S", "-c", _BECOME)  # also where we are killed: PR_SET_PDEATHSIG, SIGKILL
 VERSION = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
 
 
@@ -162,6 +168,9 @@ def install(name: str, version: str, folder: Path | None, node: str, tell: Calla
     root = folder_of(folder)
     if name not in PACKAGES:
         raise UserError(f"there is no harness {name} to install; there are: {', '.join(PACKAGES)}")
+    for program, told in ((name, version), ("node", node or version)):
+        if not VERSION.fullmatch(told):
+            raise UserError(f"{told!r} is no version of {program}: give an exact one, as 1.2.3")
     if PROJECT in (root, *root.parents) and (PROJECT / ".git").exists():
         raise UserError(f"{root}: is in the project's own folder; choose another by --folder or the key agents.folder")
     place = root / f"{name}-{version}"
@@ -186,7 +195,9 @@ def _fetch(name: str, version: str, place: Path, tell: Callable[[str], None]) ->
     if npm is None:
         raise UserError("npm is not on PATH: install Node.js with npm (it need not be new), then run this again")
     place.parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(place.parent, f".{name}-")
     draft = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{name}-{version}."))
+    held = hold(draft)
     try:
         locked = _put_lock(name, version, draft)
         how = ["ci"] if locked else ["install", "--save-exact", f"{_npm_name(name)}@{version}"]
@@ -202,13 +213,36 @@ def _fetch(name: str, version: str, place: Path, tell: Callable[[str], None]) ->
             raise UserError(f"{name} {version}: what npm has installed says that it is {said}")
         told = {"name": name, "version": version, "lock_sha256": lock, "said": said, "by_the_projects_lock": locked}
         (draft / MARK).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-        if place.exists():
-            shutil.rmtree(place)  # without its mark: an installation that was broken off
         draft.chmod(0o755)
-        draft.rename(place)
+        put = _put(name, draft, place)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    tell(f"{name} {version}: installed in {place}")
+        if held is not None:
+            os.close(held)
+    tell(f"{name} {version}: {'installed in' if put else 'another process has installed it in'} {place}")
+
+
+def _put(name: str, draft: Path, place: Path) -> bool:
+    """Put an installation in its place, unless another process has done so meanwhile. Whether it was put."""
+    with _alone(place.parent):
+        if (place / MARK).is_file() and _program(name, place) is not None:
+            return False
+        if place.exists():
+            shutil.rmtree(place)  # an installation that was broken off, or lost its program
+        draft.rename(place)
+    return True
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time, where the file system knows locks."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 def _put_lock(name: str, version: str, draft: Path) -> bool:
@@ -237,7 +271,13 @@ def _locked(name: str) -> str | None:
 def _run(command: list[str], folder: Path) -> None:
     try:
         ran = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=INSTALL_LIMIT_S, check=False
+            [*ENDS_WITH_US, *command],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_LIMIT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise UserError(f"npm took more than {INSTALL_LIMIT_S} s") from error

@@ -22,7 +22,7 @@ from typing import Any
 
 from codecap.clock import FPS, frame_at, time_of
 from codecap.generate.extraction import documents
-from codecap.generate.gateway import Response
+from codecap.generate.gateway import Deadline, Response, values
 from codecap.generate.gateway.routes import Abandoned, Gone, Route
 from codecap.records import Clip, Outcome, writable
 from codecap.render import InfraError, RenderSettings, render_page
@@ -31,6 +31,7 @@ LOG = logging.getLogger("codecap")
 
 RENDER, COMPARE, TIME_LEFT = "/codecap/render", "/codecap/compare", "/codecap/time-left"
 MOST_INSTANTS = 60  # of one request
+MOST_VALUES = 10_000  # of a request, in memory
 LARGEST_PAGE = 20_000_000  # characters
 LARGEST_VIDEO = 40_000_000  # bytes that are sent back
 KEPT_ERRORS, KEPT_WORDS = 10, 1000
@@ -53,7 +54,7 @@ class Reviewer:
     Args:
         clip: the reference.
         settings: how its pages are drawn.
-        deadline: moment of `time.monotonic()`.
+        deadline: of the run.
 
     Attributes:
         rendered: the last complete page that was drawn without a failure; None before.
@@ -61,7 +62,7 @@ class Reviewer:
         failed: in words, when a page could not be drawn by our fault.
     """
 
-    def __init__(self, clip: Clip, settings: RenderSettings, deadline: float) -> None:
+    def __init__(self, clip: Clip, settings: RenderSettings, deadline: Deadline) -> None:
         self._clip, self._settings, self._deadline = clip, settings, deadline
         self._lock = threading.Lock()
         self._turn = threading.Semaphore()
@@ -82,16 +83,18 @@ class Reviewer:
             told, status = do(_asked(body), gone), 200
         except BadRequest as error:
             told, status = {"error": str(error)}, 400
-        except (InfraError, ValueError, OverflowError) as error:
+        except Abandoned:
+            raise
+        except Exception as error:  # a fault of this program that one page brings out must not end the other runs
             if not isinstance(error, InfraError):
                 LOG.exception("%s: a page could not be drawn", self._clip.clip_id)
             with self._lock:
-                self.failed = str(error)
+                self.failed = str(error) or type(error).__name__
             told, status = {"error": "the page could not be drawn now, which is no fault of it; try again"}, 503
         return Response(json.dumps(told).encode(), "application/json", status)
 
     def _time_left(self, asked: Mapping[str, Any], gone: Gone) -> dict[str, Any]:  # noqa: ARG002
-        return {"seconds": max(round(self._deadline - time.monotonic(), 1), 0.0)}
+        return {"seconds": max(round(self._deadline.moment - time.monotonic(), 1), 0.0)}
 
     def _render(self, asked: Mapping[str, Any], gone: Gone) -> dict[str, Any]:
         page, frames = _page(asked), _instants(asked, self._clip)
@@ -152,7 +155,7 @@ class Reviewer:
 
     def _within(self) -> RenderSettings:
         """The settings, with no longer limit than the time that is left."""
-        left_s = self._deadline - time.monotonic()
+        left_s = self._deadline.moment - time.monotonic()
         if left_s < LEAST_LEFT_S:
             raise BadRequest("there is no time left")
         return dataclasses.replace(self._settings, limit_s=min(self._settings.limit_s, left_s))
@@ -183,6 +186,8 @@ def _attend(gone: Gone) -> Callable[[], None]:
 def _asked(body: bytes) -> Mapping[str, Any]:
     if not body:
         return {}
+    if values.more_than(MOST_VALUES, body):
+        raise BadRequest("the request has too many values")
     try:
         told = json.loads(body)
     except (ValueError, RecursionError) as error:

@@ -18,7 +18,7 @@ from codecap.generate.agents.agent import STDERR, STDOUT, Agent, Command, Task
 from codecap.generate.agents.reviewing import Reviewer
 from codecap.generate.agents.settings import AgentSettings
 from codecap.generate.agents.workspace import HOME, VIDEO, Workspace, environment, interpreters_folder, workspace, write_logins
-from codecap.generate.gateway import Gateway, Limits, Tally
+from codecap.generate.gateway import Deadline, Gateway, Limits, Tally
 from codecap.generate.harnesses import InfraError
 from codecap.generate.sandbox import WORK, Box, Running, Sandbox, relay
 from codecap.records import Clip
@@ -28,6 +28,7 @@ from codecap.showing.prompts import Prompt
 LEFT, OTHER, LOGS = "html", "other.html", "logs.json.gz"  # suffixes of the files of a run
 OUTPUT_MB = 1000  # of an agent's standard output: some repeat each picture several times
 KEPT_WORDS = 2000  # characters of its last complaints, where nothing came of a run
+LOOK_S = 0.5  # between looks at whether its deadline has come nearer
 KILLED = 128 + signal.SIGKILL
 OURS = ("usd", "calls", "rounds")  # limits of a run, as the gateway calls them
 
@@ -86,7 +87,7 @@ def run(
     with workspace() as place:
         box, port = _box(settings, sandbox, place, store.at(clip.mp4))
         places = {told: sandbox.inside(box, told) for told in (WORK, *box.inputs)}
-        deadline = time.monotonic() + settings.deadline_s
+        deadline = Deadline(settings.deadline_s)
         reviewer = Reviewer(clip, RenderSettings.of(settings.render), deadline)
         gateway = Gateway(
             exchange.opened(),
@@ -103,16 +104,18 @@ def run(
             agent.prepare(task, place.home)
             command = agent.command(task)
             ended = _watched(sandbox, _completed(box, gateway.socket, task, command), command, place, deadline, runs)
-            wall_s = round(time.monotonic() - deadline + settings.deadline_s, 3)
+            taken_s = deadline.taken_s
+            if ended["exit_status"] is not None:  # what it left was taken down after its end, which is not its time
+                taken_s = min(taken_s, settings.deadline_s)
         runs.check()
         tally = gateway.tally
         _must_be_the_agents_own(agent, ended, tally, reviewer, place)
         left = _keep(agent, place, draft, reviewer.rendered)
     return {
         "agent": version,
-        "ended_by": _ended_by(ended, tally, wall_s >= settings.deadline_s),
+        "ended_by": _ended_by(ended, tally),
         **ended,
-        "wall_s": wall_s,
+        "wall_s": round(taken_s, 3),
         "renders": reviewer.renders,
         "tally": tally.model_dump(mode="json"),
         **left,
@@ -155,10 +158,10 @@ def _task(settings: AgentSettings, prompt: Prompt, clip: Clip, places: Mapping[s
     return Task(words, settings.endpoint.model, settings.endpoint.thinking, url, f"{work}/{HOME}", work, env)
 
 
-def _watched(sandbox: Sandbox, box: Box, command: Command, place: Workspace, deadline: float, runs: Runs) -> dict[str, Any]:
+def _watched(sandbox: Sandbox, box: Box, command: Command, place: Workspace, deadline: Deadline, runs: Runs) -> dict[str, Any]:
     """Start the agent and wait for its end, or end it at the deadline; what is known of how it ended."""
     with sandbox.start(box, command.argv, place.stdout, place.stderr) as running, runs.holding(running):
-        status = running.wait(deadline)
+        status = _waited(running, deadline)
         if status is None:
             running.kill()
         if running.broken_off is not None:
@@ -173,12 +176,21 @@ def _watched(sandbox: Sandbox, box: Box, command: Command, place: Workspace, dea
         }
 
 
-def _ended_by(ended: Mapping[str, Any], tally: Tally, late: bool) -> str:
+def _waited(running: Running, deadline: Deadline) -> int | None:
+    """Its exit status; None where it has not ended by the deadline, which answers that are replayed meanwhile bring nearer."""
+    while (left_s := deadline.moment - time.monotonic()) > LOOK_S:
+        status = running.wait(time.monotonic() + LOOK_S)
+        if status is not None:
+            return status
+    return running.wait(time.monotonic() + left_s)
+
+
+def _ended_by(ended: Mapping[str, Any], tally: Tally) -> str:
     """What ended the run: "outgrown" (its sandbox, or what it ended there itself), "deadline", "limit" (of cost or rounds), "agent"
     (it was done, or gave up)."""
     if ended["outgrown"] is not None:
         return "outgrown"
-    if ended["exit_status"] is None or late or tally.stopped_by == "deadline":
+    if ended["exit_status"] is None or tally.stopped_by == "deadline":
         return "deadline"
     return "limit" if tally.stopped_by in OURS else "agent"
 

@@ -12,7 +12,7 @@ from codecap.generate.sandbox import left_behind
 
 PAGE = "index.html"
 LARGEST_PAGE = 20_000_000  # bytes
-MOST_LOOKED_AT = 50  # other pages
+MOST_LOOKED_AT, MOST_BYTES = 50, 20_000_000  # other pages, and of all of them that are read
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,13 @@ def left_in(work: Path, rendered: str | None) -> Left:
         return Left(page)
     if rendered is not None:
         return Left(page, why_not, rendered.encode(), "rendered")
+    left = MOST_BYTES
     for name in _pages(work):
         try:
-            other = left_behind.read(work, name, LARGEST_PAGE)
+            other = left_behind.read(work, name, min(LARGEST_PAGE, left))
         except left_behind.NotReadable:
             continue
+        left -= len(other)
         if is_complete(other):
             return Left(page, why_not, other, os.fsencode(name).decode("utf-8", "replace"))
     return Left(page, why_not)

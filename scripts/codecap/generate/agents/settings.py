@@ -13,6 +13,7 @@ from codecap.exchange import Endpoint
 from codecap.exchange.keys import must_stay_at_home
 from codecap.records import Row, in_words
 
+LONGEST_DEADLINE_S = 30 * 86_400  # infinity is none that a job could have
 UNUSED = ("temperature",)  # of an endpoint: an agent writes its requests itself
 
 
@@ -37,7 +38,7 @@ class AgentSettings(Row):
     version: str | None = Field(default=None, pattern=r"^[0-9A-Za-z.+-]+$")
     versions: dict[str, str] = {}
     folder: Path | None = None
-    deadline_s: float = Field(default=3600, gt=0)
+    deadline_s: float = Field(default=3600, gt=0, le=LONGEST_DEADLINE_S)
     salvage_counts: bool = False
     at_once: int = Field(default=4, ge=1)
     most_usd: Decimal | None = Field(default=None, gt=0)
@@ -59,6 +60,12 @@ class AgentSettings(Row):
             return cls.model_validate(dict(told))
         except ValidationError as error:
             raise ValueError(f"harness {harness}: {in_words(error)}") from error
+
+    @field_validator("most_usd")
+    @classmethod
+    def _by_its_value(cls, told: Decimal | None) -> Decimal | None:
+        """5 and 5.0 are one limit, and make one run."""
+        return None if told is None else Decimal(f"{told.normalize():f}")
 
     @field_validator("endpoint")
     @classmethod

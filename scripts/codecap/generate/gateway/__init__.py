@@ -1,6 +1,6 @@
 """The gateway: the one way from inside a sandbox to the model, and to nothing else.
 
-    with Gateway(exchange, endpoint, run=key, limits=Limits(usd=Decimal(5)), deadline=moment) as gateway:
+    with Gateway(exchange, endpoint, run=key, limits=Limits(usd=Decimal(5)), deadline=Deadline(3600)) as gateway:
         ...                       # an agent inside talks to gateway.url_inside, through the sandbox's relay
     gateway.tally                 # what it used, and what ended it
 
@@ -10,8 +10,9 @@ are put in on this side. Every exchange is recorded before it is counted and bef
 is answered from the records as far as it asks the same.
 """
 
+from codecap.generate.gateway.deadline import Deadline
 from codecap.generate.gateway.gateway import Gateway
 from codecap.generate.gateway.routes import Response
 from codecap.generate.gateway.tally import Limits, Tally
 
-__all__ = ["Gateway", "Limits", "Response", "Tally"]
+__all__ = ["Deadline", "Gateway", "Limits", "Response", "Tally"]

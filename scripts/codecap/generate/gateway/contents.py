@@ -11,32 +11,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from codecap.exchange.bodies import DEEPEST
+from codecap.generate.gateway import fields
+from codecap.generate.gateway.fields import flat
 
 # tools that the agent runs itself; all others run at the provider
 _OWN_TOOLS = re.compile(
     r"function|custom|namespace|tool_search|local_shell|shell|apply_patch|(bash|text_editor|memory|computer)(_\d+)?"
 )
-_NOT_COUNTED = {  # fields with which an answer would not be counted right, or had elsewhere -> values that change nothing
-    "background": (None, False),
-    "service_tier": (None, "auto", "default", "standard", "standard_only"),
-    "speed": (None, "standard"),
-    "inference_geo": (None, "global"),
-    "mcp_servers": (None, []),
-    "web_search_options": (None,),
-    "container": (None,),
-    "cached_content": (None,),
-}
 _SHORT_CACHE = (None, "5m")  # a longer one is written at another price
-_SHOWN = ("image_url", "video_url", "audio_url", "file_url", "input_image", "input_file", "input_video", "file")
-_ADDRESSES = ("image_url", "video_url", "audio_url", "file_url")
-
-
-def _flat(name: str) -> str:
-    """The same for every spelling of a name."""
-    return name.replace("_", "").lower()
-
-
-_HARMLESS = {_flat(name): values for name, values in _NOT_COUNTED.items()}
+_ADDRESSES = frozenset(map(flat, ("image_url", "video_url", "audio_url", "file_url", "file_uri")))  # only data is taken there
+_STORED = frozenset(map(flat, ("file_id", "file_ids", "container_id")))
+_AT_THE_PROVIDER = "what lies at the provider is not allowed here; send it"
+_CONVERSATION = frozenset(map(flat, ("messages", "input", "contents", "system", "instructions", "system_instruction")))
+_ADDRESS = re.compile(r"\s*[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+# names of what a model reads as words; all else that looks like an address, a server may take for one
+_SPOKEN = "text content input output instructions system refusal title context cited_text name arguments stdout stderr diff"
+_THOUGHT = "thinking signature reasoning reasoning_content reasoning_text summary encrypted_content thought_signature"
+_WORDS = frozenset(map(flat, f"{_SPOKEN} {_THOUGHT}".split()))
+# what a model has told a tool, or a program has printed, as objects of any names: dialect -> name -> types of what holds it
+_ARGUMENTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "messages": {"input": ("tool_use",)},
+    "count": {"input": ("tool_use",)},
+    "responses": {"action": ("local_shell_call", "shell_call"), "arguments": ("tool_search_call",)},
+}
 
 
 class NotAllowed(Exception):
@@ -49,18 +46,38 @@ class NotAllowed(Exception):
 
 def check(dialect: str, body: dict[str, Any]) -> None:
     """Raises NotAllowed: the body asks for more than an answer."""
-    for name, value in body.items():
-        if value not in _HARMLESS.get(_flat(name), (value,)):
-            raise NotAllowed(f"{name[:80]} is not allowed here", f"field {name[:80]}")
+    for name in fields.unknown(dialect, body):
+        raise NotAllowed(f"{name[:80]} is not allowed here", f"field {name[:80]}")
     for tool in _tools(dialect, body):
         kind = _hosted(dialect, tool)
         if kind is not None:
             raise NotAllowed(f"the tool {kind!r} would run at the provider; it is not allowed here", f"tool {kind}")
-    for part in _parts(dialect, body, 0):
-        if any(isinstance(address, str) and not address.startswith("data:") for address in _addresses(part)):
+    _must_live_shortly(body)
+    for name, value in body.items():
+        for part, said in _parts(dialect, value, name, flat(name) in _CONVERSATION, 1):
+            _must_live_shortly(part)
+            if said:
+                _must_be_data(part)
+
+
+def _must_live_shortly(part: dict[str, Any]) -> None:
+    """Raises NotAllowed: a part is to be cached at another price."""
+    if any(cache.get("ttl") not in _SHORT_CACHE for cache in _dicts(part, "cache_control")):
+        raise NotAllowed("a cache that lives longer than 5m is not allowed here", "field cache_control.ttl")
+
+
+def _must_be_data(part: dict[str, Any]) -> None:
+    """Raises NotAllowed: a part of a conversation is to be had from elsewhere."""
+    for spelt, told in part.items():
+        name = flat(spelt)
+        if name in _STORED and told:
+            raise NotAllowed(_AT_THE_PROVIDER, "what lies at the provider")
+        held = told.get("url") if isinstance(told, dict) and (name in _ADDRESSES or name == "source") else told
+        only_data = name in _ADDRESSES or held is not told
+        if any(_is_elsewhere(text, name, only_data) for text in _texts(held)):
             raise NotAllowed("pictures and files by address are not allowed here; send their data", "media by address")
-        if any(cache.get("ttl") not in _SHORT_CACHE for cache in _dicts(part, "cache_control")):
-            raise NotAllowed("a cache that lives longer than 5m is not allowed here", "field cache_control.ttl")
+    if part.get("type") == "item_reference":
+        raise NotAllowed(_AT_THE_PROVIDER, "what lies at the provider")
 
 
 def _tools(dialect: str, body: dict[str, Any]) -> Iterator[Any]:
@@ -89,7 +106,7 @@ def _hosted(dialect: str, tool: Any) -> str | None:
     if not isinstance(tool, dict):
         return "unknown"
     if dialect == "generate":
-        return next((name[:80] for name in tool if _flat(name) != "functiondeclarations"), None)
+        return next((name[:80] for name in tool if flat(name) != "functiondeclarations"), None)
     kind = tool.get("type", "custom")
     if isinstance(kind, str) and _OWN_TOOLS.fullmatch(kind):
         environment = tool.get("environment")
@@ -99,42 +116,45 @@ def _hosted(dialect: str, tool: Any) -> str | None:
     return str(kind)[:80]
 
 
-def _parts(dialect: str, value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """All objects of a body, but for what a model has called a tool with: nobody reads that as pictures."""
+def _parts(dialect: str, value: Any, held_as: str, said: bool, depth: int) -> Iterator[tuple[dict[str, Any], bool]]:
+    """All objects within a value, and whether each is a part of the conversation.
+
+    None of what a model has told a tool, or a program has printed, in any names: nobody reads that as pictures.
+
+    Args:
+        held_as: the name that the value goes by.
+        said: whether it is of the conversation; the tools that a turn brings are not.
+    """
     if depth > DEEPEST:  # such a body is not passed on
         return
-    if isinstance(value, dict):
-        yield value
-        inner = [item for name, item in value.items() if not _are_arguments(dialect, value, name)]
-    else:
-        inner = value if isinstance(value, list) else []
-    for item in inner:
-        yield from _parts(dialect, item, depth + 1)
+    if isinstance(value, list):
+        for item in value:
+            yield from _parts(dialect, item, held_as, said, depth + 1)
+    elif isinstance(value, dict):
+        yield value, said
+        for name, item in value.items():
+            if not _are_arguments(dialect, value, name, held_as):
+                yield from _parts(dialect, item, name, said and name != "tools", depth + 1)
 
 
-def _are_arguments(dialect: str, part: dict[str, Any], name: str) -> bool:
+def _are_arguments(dialect: str, part: dict[str, Any], name: str, held_as: str) -> bool:
     if dialect == "generate":
-        return name == "args"
-    return name == "input" and part.get("type") == "tool_use"
+        return (flat(held_as), flat(name)) in (("functioncall", "args"), ("functionresponse", "response"))
+    return part.get("type") in _ARGUMENTS.get(dialect, {}).get(name, ())
 
 
-def _addresses(part: dict[str, Any]) -> Iterator[Any]:
-    """Where pictures and files of a part lie."""
-    kind = part.get("type")
-    if kind in _SHOWN:
-        for name in _ADDRESSES:
-            for told in _values(part, name):
-                yield told.get("url") if isinstance(told, dict) else told
-    if kind in ("image", "document"):
-        yield from (source.get("url") for source in _dicts(part, "source"))
-    for file in _dicts(part, "file_data"):
-        yield from _values(file, "file_uri")
+def _is_elsewhere(text: str, name: str, only_data: bool) -> bool:
+    """Whether a text is an address, or may be taken for one, by the name that it goes by."""
+    if only_data:
+        return not text.startswith("data:")
+    return name not in _WORDS and _ADDRESS.match(text) is not None
 
 
-def _values(part: dict[str, Any], name: str) -> list[Any]:
-    flat = _flat(name)
-    return [value for spelt, value in part.items() if _flat(spelt) == flat]
+def _texts(told: Any) -> list[str]:
+    """A text, or the texts of a list."""
+    return [told] if isinstance(told, str) else [text for text in told if isinstance(text, str)] if isinstance(told, list) else []
 
 
 def _dicts(part: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    return [value for value in _values(part, name) if isinstance(value, dict)]
+    told = flat(name)
+    return [value for spelt, value in part.items() if flat(spelt) == told and isinstance(value, dict)]

@@ -10,6 +10,7 @@ from typing import Any
 from codecap import stopping
 from codecap.exchange import Endpoint
 from codecap.exchange.trying import Failure, Whole
+from codecap.generate.gateway.deadline import Deadline
 from codecap.generate.gateway.tally import Limits, StoppedBy, Tally
 from codecap.records import Usage
 
@@ -28,11 +29,11 @@ class Counts:
     """Counts of one run; used by many threads at once.
 
     Args:
-        deadline: moment of `time.monotonic()`, or None.
+        deadline: of the run, or None.
         priced: whether the model's price is known.
     """
 
-    def __init__(self, endpoint: Endpoint, limits: Limits, deadline: float | None, priced: bool) -> None:
+    def __init__(self, endpoint: Endpoint, limits: Limits, deadline: Deadline | None, priced: bool) -> None:
         self.limits, self.deadline, self.priced = limits, deadline, priced
         self._lock = threading.Lock()
         self._usage = dict.fromkeys(Usage.model_fields, 0)
@@ -45,6 +46,7 @@ class Counts:
         self._failing_since: float | None = None
         self._silent = False  # a request was cut before anything of its answer came
         self._last_rejection: str | None = None
+        self._last_refused = False
         self._closed = False
         self._stopped: tuple[StoppedBy, str] | None = None
 
@@ -73,7 +75,7 @@ class Counts:
         limits, numbers = self.limits, self._numbers
         if stopping.reason() is not None:
             return "process", f"the process is to end: {stopping.reason()}"
-        if self.deadline is not None and time.monotonic() >= self.deadline:
+        if self.deadline is not None and time.monotonic() >= self.deadline.moment:
             return "deadline", "the time for this task is over"
         if limits.usd is not None and self._usd >= limits.usd:
             return "usd", f"the budget of this task, {limits.usd} USD, is spent"
@@ -91,6 +93,7 @@ class Counts:
                 self._numbers["token_counts"] += 1
                 return
             self._last_fault = self._last_rejection = self._failing_since = None
+            self._last_refused = whole.refused
             self._numbers["rounds"] += 1
             self._numbers["replayed" if whole.replayed else "paid"] += 1
             self._model_s += whole.wall_s
@@ -143,7 +146,7 @@ class Counts:
         with self._lock:
             self._closed = True
             now = time.monotonic()
-            if self.deadline is not None and now >= self.deadline:
+            if self.deadline is not None and now >= self.deadline.moment:
                 if self._numbers["rounds"] == 0:
                     self._last_fault = self._last_fault or (SILENT if self._silent or silent else None)
                 elif now - (self._failing_since or now) < LASTING_S:
@@ -169,6 +172,7 @@ class Counts:
                 lost_usd=float(self._lost_usd),
                 requests_refused=sum(told["refused"].values()),
                 ended_by_fault=self._last_fault or nothing_taken,
+                ended_by_refusal=self._last_refused,
                 stopped_by=by,
                 stopped_told=words,
                 effort_told=self._effort_told,

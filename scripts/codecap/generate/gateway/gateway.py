@@ -16,6 +16,7 @@ from codecap.exchange.passing import Passing
 from codecap.exchange.trying import Failure, Whole
 from codecap.generate.gateway import policy, speech
 from codecap.generate.gateway.counting import Counts, Stop
+from codecap.generate.gateway.deadline import Deadline
 from codecap.generate.gateway.delivery import JSON, Relayed, tells_only_usage
 from codecap.generate.gateway.passages import Cut, Head, Passage, Passages
 from codecap.generate.gateway.room import NO_ROOM, Room
@@ -33,6 +34,7 @@ LOOK_S = 0.2
 STOPPED = 403  # a status that no client tries again
 MOST_AT_ONCE = 16  # exchanges: a client could begin any number and not wait for them
 MOST_BYTES = 256 << 20  # of requests that are read, and of those that are under way, all together
+LARGE_REQUEST = 50_000  # bytes
 NO_LIMITS = Limits()
 
 
@@ -53,7 +55,7 @@ class Gateway:
         run: names the run's records: the same name is the same run, begun again.
         socket: where to listen; None: in a private folder of its own. The path has 107 bytes at most, its folder must be private.
         limits: of this run.
-        deadline: moment of `time.monotonic()` after which nothing more is passed on; None for none.
+        deadline: after it nothing more is passed on; None for none. It hears of the answers that are replayed.
         routes: path -> what answers a POST or GET there.
         replay_only: pass nothing on, answer from the records alone.
         drain_s: how long exchanges that are under way at the end may take, so that what they cost is known.
@@ -71,7 +73,7 @@ class Gateway:
         socket: Path | None = None,
         *,
         limits: Limits = NO_LIMITS,
-        deadline: float | None = None,
+        deadline: Deadline | None = None,
         routes: Mapping[str, Route] | None = None,
         replay_only: bool = False,
         drain_s: float = 30.0,
@@ -91,6 +93,7 @@ class Gateway:
         self._broken: BaseException | None = None  # a failure of this program, for who uses it
         self._closing = False
         self._lock = threading.Lock()
+        self._reading = threading.Lock()  # one large request at a time: it takes many times its bytes, and its time from all runs
         self._stack = contextlib.ExitStack()
 
     @property
@@ -157,7 +160,8 @@ class Gateway:
         if path in self._routes and asked.method in ("GET", "POST"):
             return self._on_route(path, asked)
         try:
-            allowed = policy.allowed(self.endpoint, asked.method, asked.target, asked.headers, asked.body)
+            with self._reading if len(asked.body) > LARGE_REQUEST else contextlib.nullcontext():
+                allowed = policy.allowed(self.endpoint, asked.method, asked.target, asked.headers, asked.body)
         except policy.Refused as refused:
             self._counts.refused(refused.noted)
             return self._error(refused.status, refused.code, str(refused))
@@ -230,10 +234,12 @@ class Gateway:
         """
         passing, now = self._passing, time.monotonic()
         name = passing.name(relayed.request, digest, relayed.passage.before)
-        latest = now + LONGEST_ANSWER_S if self.deadline is None else self.deadline + self._drain_s
+        latest = now + LONGEST_ANSWER_S if self.deadline is None else self.deadline.moment + self._drain_s
         by: StoppedBy = "process"
         try:
             if (whole := passing.replay(name)) is not None:
+                if self.deadline is not None:
+                    self.deadline.replayed(whole.ended, whole.wall_s)
                 return whole
             if not self._replay_only:
                 return passing.ask(relayed.request, name, min(latest, now + LONGEST_ANSWER_S), relayed)

@@ -2,8 +2,8 @@
 
 An agent's clients ask more than that: lists of models, telemetry, updates, a cheaper model for titles. It is refused in a way that
 they do not try again. Refused as well is what a provider would do beside answering: tools that run at the provider (web search,
-its own containers, remote MCP servers) and pictures by address would be a way around the sandbox's walls; answers that are fetched
-later, and other price tiers, would not be counted right.
+its own containers, remote MCP servers), pictures by address and what lies at the provider would be a way around the sandbox's
+walls; answers that are fetched later, and other price tiers, would not be counted right. Fields that are not known are kept back.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from codecap.config import laid_over
 from codecap.exchange import Endpoint
 from codecap.exchange.bodies import TooDeep, lighten
 from codecap.exchange.trying import Passed
-from codecap.generate.gateway import contents, efforts
+from codecap.generate.gateway import contents, efforts, fields, values
 
 _VERSION = re.compile(r"^/v1(?:alpha|beta)?(?=/)")
 _GOOGLE = re.compile(r"^/models/([^/:]+):(generateContent|streamGenerateContent)$")
@@ -34,7 +35,7 @@ _OUTPUT_LIMITS = {
     "messages": ("max_tokens",),
     "count": (),
 }
-MOST_VALUES = 2_000_000  # in a body: in memory each takes many times its bytes
+MOST_VALUES = 100_000  # in a body: in memory each takes many times its bytes. A conversation of 1000 rounds has some 20,000
 LARGEST_OUTPUT = 1 << 20  # tokens; no model writes more
 
 
@@ -89,9 +90,11 @@ def allowed(endpoint: Endpoint, method: str, target: str, headers: Mapping[str, 
     if model != endpoint.model:
         told = model[:80] if isinstance(model, str) else "no name"
         raise Refused(404, "model_not_found", f"the model {told!r} is not served here, only {endpoint.model!r}", f"model {told}")
+    # of a field that only the entry knows, its value alone counts
+    body = {name: value for name, value in body.items() if name not in endpoint.extra or fields.is_known(dialect, name)}
     _check(dialect, body)
     streamed = "stream" in google[2] if google else body.get("stream") is True
-    body |= endpoint.extra
+    body = laid_over(body, endpoint.extra)
     hides_usage = dialect == "chat" and streamed and "stream_options" not in endpoint.extra and not _asks_for_usage(body)
     if hides_usage:
         options = body.get("stream_options")
@@ -115,7 +118,7 @@ def _parsed(raw: bytes, noted: str) -> dict[str, Any]:
     def no_number(name: str) -> None:
         raise ValueError(f"{name} is no JSON")
 
-    if raw.count(b",") + raw.count(b"[") + raw.count(b"{") > MOST_VALUES:
+    if values.more_than(MOST_VALUES, raw):
         raise Refused(413, "too_large", "the request has too many values", f"{noted}: too large")
     try:
         body = json.loads(raw, parse_constant=no_number)

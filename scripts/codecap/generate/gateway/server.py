@@ -9,7 +9,7 @@ import socket
 import socketserver
 import threading
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -20,6 +20,7 @@ from codecap.generate.gateway.room import NO_ROOM, Room
 LOG = logging.getLogger("codecap")
 
 LARGEST_REQUEST = 64 << 20  # bytes, also after it is decompressed
+MOST_CHUNKS, MOST_TRAILERS = 100_000, 100  # of a request; clients send some kilobytes in each chunk
 MOST_CONNECTIONS = 64
 PART = 1 << 16  # bytes that are read at a time, where it matters
 PATIENCE_S = 120.0  # longest time in which a client neither sends nor takes anything
@@ -188,24 +189,27 @@ class _Handler(BaseHTTPRequestHandler):
         if encoding is not None:
             if encoding.strip().lower() != "chunked":
                 raise Unfit(400, "the request's transfer encoding is not known here")
-            raw = b"".join(self._chunks())
+            raw = self._chunks()
         else:
             raw = self._exactly(_number(length or "0", 10))
         return _decompressed(raw, (self.headers.get("Content-Encoding") or "identity").strip().lower(), self._take)
 
-    def _chunks(self) -> Iterator[bytes]:
-        size = 0
-        while True:
+    def _chunks(self) -> bytes:
+        told = bytearray()
+        for _ in range(MOST_CHUNKS):
             length = _number(self.rfile.readline(100).split(b";")[0].strip().decode("latin-1"), 16)
-            size += length
-            if size > LARGEST_REQUEST:
+            if len(told) + length > LARGEST_REQUEST:
                 raise Unfit(413, "the request is too large")
             if length == 0:
                 break
-            yield self._exactly(length)
+            told += self._exactly(length)
             self._exactly(2)
-        while self.rfile.readline(1000).strip():
-            pass
+        else:
+            raise Unfit(413, "the request has too many chunks")
+        for _ in range(MOST_TRAILERS):
+            if not self.rfile.readline(1000).strip():
+                return bytes(told)
+        raise Unfit(400, "the request has too many trailers")
 
     def _exactly(self, length: int) -> bytes:
         if length > LARGEST_REQUEST:

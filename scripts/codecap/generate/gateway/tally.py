@@ -46,6 +46,7 @@ class Tally(Row):
         requests_refused: how many these were.
         rejected: requests that the provider did not take as they were (too long, malformed, filtered), by its words.
         filtered: those among them that a filter of the provider kept back.
+        ended_by_refusal: the model, or a filter over what it said, refused in the last answer.
         faults: failures of the network or the provider, by what they were: no fault of the model or the agent.
         ended_by_fault: the last one, in words, where no answer came after it: the run cannot be held against the model. None where
             the run had answers and went on to its deadline all the same, unless the fault had lasted five minutes then. Also why
@@ -72,6 +73,7 @@ class Tally(Row):
     requests_refused: int = 0
     rejected: dict[str, int] = {}
     filtered: int = 0
+    ended_by_refusal: bool = False
     faults: dict[str, int] = {}
     ended_by_fault: str | None = None
     stopped_by: StoppedBy | None = None

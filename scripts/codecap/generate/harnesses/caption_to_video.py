@@ -97,7 +97,7 @@ class CaptionToVideo:
             facts = ingest_file(came, draft.file("mp4"))
         except VideoError as error:
             words = str(error).replace(str(came), "the video that came")
-            raise InfraError(f"{words}; what came is asked for again at the next run") from error
+            raise InfraError(f"{words}; {self.maker.spoilt(order)}") from error
         return {"made": made, "frames": facts.frames, "width_px": facts.width_px, "height_px": facts.height_px}
 
     def read(self, item: Item) -> Made:

@@ -40,6 +40,7 @@ class ClaudeCode:
     settings: AgentSettings
     name: ClassVar[str] = "claude_code"
     apis: ClassVar[tuple[str, ...]] = ("anthropic",)
+    dialect: ClassVar[str | None] = None
     logs: ClassVar[tuple[str, ...]] = ()
     noise: ClassVar[tuple[bytes, ...]] = ()
 

@@ -43,6 +43,7 @@ class Codex:
     settings: Settings
     name: ClassVar[str] = "codex"
     apis: ClassVar[tuple[str, ...]] = ("openai",)
+    dialect: ClassVar[str | None] = "responses"
     logs: ClassVar[tuple[str, ...]] = (ROLLOUTS,)
     noise: ClassVar[tuple[bytes, ...]] = ()
 
@@ -137,7 +138,7 @@ def _words(told: Any) -> str:
 def _said(item: Mapping[str, Any]) -> str:
     if item.get("type") != "message" or item.get("role") != "assistant":
         return ""
-    return "".join(text(content, "text") for content in items(item, "content"))
+    return "".join(text(content, "text") or text(content, "refusal") for content in items(item, "content"))
 
 
 def as_toml(told: Mapping[str, Any], under: tuple[str, ...] = ()) -> str:

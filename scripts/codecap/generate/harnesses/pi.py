@@ -20,7 +20,7 @@ from pydantic import Field
 
 from codecap.generate.agents import npm
 from codecap.generate.agents.agent import STDOUT, Command, Task
-from codecap.generate.agents.harness import AgentHarness
+from codecap.generate.agents.harness import REFUSALS, AgentHarness
 from codecap.generate.agents.json_lines import items, part, records_in, text
 from codecap.generate.agents.settings import AgentSettings
 from codecap.generate.agents.trace import ToolCall, Trace
@@ -61,6 +61,10 @@ class Pi:
     apis: ClassVar[tuple[str, ...]] = ("openai", "anthropic", "google")
     logs: ClassVar[tuple[str, ...]] = ()
     noise: ClassVar[tuple[bytes, ...]] = NOISE
+
+    @property
+    def dialect(self) -> str | None:
+        return "responses" if self.settings.endpoint.api == "openai" and self.settings.wire == "responses" else None
 
     @property
     def _installed(self) -> npm.Installed:
@@ -127,6 +131,8 @@ class Pi:
             stop = text(told, "message", "stopReason")
             if stop == "error":
                 errors.append(text(told, "message", "errorMessage"))
+                raw = text(told, "message", "rawStopReason").rpartition(".")[2]  # what it was before Pi called it an error
+                stop = raw if raw in REFUSALS else stop
                 continue
             rounds += 1
             blocks = items(told, "message", "content")

@@ -63,6 +63,7 @@ class ScriptedHarness(AgentHarness):
 class Scripted:
     name: ClassVar[str] = "scripted"
     apis: ClassVar[tuple[str, ...]] = ("openai",)
+    dialect: ClassVar[str | None] = None
     logs: ClassVar[tuple[str, ...]] = ()
     noise: ClassVar[tuple[bytes, ...]] = ()
 

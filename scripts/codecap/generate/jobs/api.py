@@ -42,7 +42,8 @@ class JobApi(Row):
         video: where it has the address of the video.
         download: path of the video of the job `{id}`, for services that give no address.
         code, message: where it says what went wrong.
-        refusals: regular expression; an error whose code or message has it is the model's refusal.
+        refusals: regular expression; an error whose code has it is the model's refusal; so is one whose message has it, unless its
+            code speaks of a fault or of rights, or it comes with status 403.
         tokens: where it says how many tokens the video was; they are priced as output tokens by the price table.
         usd_a_video, usd_a_second: what a video costs, for services without tokens.
         shortest_s, longest_s, step_s: lengths that can be ordered; the one nearest to the clip's is.
@@ -79,7 +80,10 @@ class JobApi(Row):
     download: str = ""
     code: str = "error.code"
     message: str = "error.message"
-    refusals: str = "(?i)sensitive|moderat|safety|policy|policies|copyright|content.?filter|prohibited"
+    refusals: str = (
+        r"(?i)(?<!case.)sensitive|moderation|moderated|copyright|content.?(filter|policy|safety)|safety.?(system|filter)"
+        r"|prohibited.?content|responsible.?ai|data.?inspection"
+    )
     tokens: str = "usage.completion_tokens"
     usd_a_video: Decimal | None = Field(default=None, ge=0)
     usd_a_second: Decimal | None = Field(default=None, ge=0)
@@ -216,8 +220,18 @@ class JobApi(Row):
             message = told.get("message") or (told.get("error") if isinstance(told.get("error"), str) else None)
         return str(code or ""), " ".join(str(message or "").split())[:SHOWN_WORDS]
 
-    def is_refusal(self, code: str, message: str) -> bool:
-        return bool(re.search(self.refusals, f"{code} {message}"))
+    def says_error(self, told: Any) -> bool:
+        """Whether an answer says that something went wrong. Words alone do not: a success may have some too."""
+        code = at(told, self.code)
+        if code is not None:
+            return not _SUCCESS.fullmatch(str(code))
+        return isinstance(told, dict) and bool(told.get("error"))
+
+    def is_refusal(self, code: str, message: str = "") -> bool:
+        """Whether an error is the model's refusal and no fault; its code says it before its message does."""
+        if re.search(self.refusals, code):
+            return True
+        return not _FAULT.search(code) and bool(re.search(self.refusals, message))
 
 
 def at(told: Any, path: str) -> Any:
@@ -248,6 +262,12 @@ def text_at(told: Any, path: str) -> str:
     return str(found)
 
 
+_SUCCESS = re.compile(r"0*|20\d|ok|success\w*|succeeded|created|accepted|none|false", re.IGNORECASE)
+_FAULT = re.compile(  # in a code: of the service, or of what the account may do
+    r"internal|server|unavailable|time.?out|busy|overload|limit|quota|access|denied|auth|permission|forbidden|account|overdue"
+    r"|balance|billing|not.?found",
+    re.IGNORECASE,
+)
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 

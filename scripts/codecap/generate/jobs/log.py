@@ -5,6 +5,7 @@
     submitted     the service has a job of it, `job` is the service's id
     failed        the service has ended it without a video
     lost          the service does not know it any more
+    gone          it is done, and its file cannot be had or read; the next run tries again
 
 That a job is done is told by the record of its answer, which has the digest itself as its name, as those of all answers.
 """
@@ -20,8 +21,15 @@ from typing import Any, Literal
 from codecap.exchange import Exchange
 from codecap.exchange.recorded import FREE
 
-What = Literal["submitting", "not begun", "submitted", "failed", "lost"]
-ORDER: tuple[What, ...] = ("submitting", "not begun", "submitted", "failed", "lost")  # of one try, where the clock does not tell
+What = Literal["submitting", "not begun", "submitted", "failed", "lost", "gone"]
+ORDER: tuple[What, ...] = (  # of one try, where the clock does not tell
+    "submitting",
+    "not begun",
+    "submitted",
+    "failed",
+    "lost",
+    "gone",
+)
 EVENTS = f".job{FREE}"  # ends the names of these records: none of them costs anything
 
 
@@ -72,4 +80,5 @@ class JobLog:
 
     def note(self, token: str, what: What, **told: Any) -> None:
         event = {"time": round(time.time(), 3), "token": token, "what": what, **told}
-        self._exchange.records.append(self._name, self._exchange.redact(json.dumps(event, ensure_ascii=False)).encode())
+        text = self._exchange.redact(json.dumps(event, ensure_ascii=False))
+        self._exchange.records.append(self._name, text.encode("utf-8", "replace"))

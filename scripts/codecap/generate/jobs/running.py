@@ -64,10 +64,20 @@ class Jobs:
             InfraError, NotReached: there is none this time.
             stopping.Stopped: the process is to end.
         """
+        with self._job(order) as job, self._exchange.door(self._api).gate.slot():
+            return job.done(out)
+
+    def spoilt(self, order: Order) -> str:
+        """The file of the job that is done for an order cannot be read. Returns what can be done, in words."""
+        with self._job(order) as job:
+            return job.spoilt()
+
+    @contextlib.contextmanager
+    def _job(self, order: Order) -> Iterator[_Job]:
         body = self._api.order_body(order)
         digest = wire.request_digest(self._api, body, nonce=0)
-        with self._alone(digest), self._exchange.door(self._api).gate.slot():
-            return _Job(self._exchange, self._api, order, body, digest).done(out)
+        with self._alone(digest):
+            yield _Job(self._exchange, self._api, order, body, digest)
 
     @contextlib.contextmanager
     def _alone(self, digest: str) -> Iterator[None]:
@@ -98,10 +108,16 @@ class _Job:
                     self._fetch(begun, self._awaited(begun), out)
                 except Gone as why:
                     told = f"the video of job {begun.job} cannot be downloaded: {why}"
-                    raise InfraError(f"{self._api.name}: {told}; the next run tries again") from why
+                    raise InfraError(f"{self._api.name}: {told}; {self._submission.gone(begun)}") from why
+            if begun.what == "gone":
+                self._log.note(begun.token, "submitted", job=begun.job)  # it is there again
             return found
         finally:
             self._submission.lose()
+
+    def spoilt(self) -> str:
+        begun = self._submission.submitted()
+        return "the next run tries again" if begun is None else self._submission.gone(begun)
 
     def _fetch(self, begun: Try, answer: Any, out: Path) -> None:
         fetch(self._exchange.transport, self._api, self._key, begun.job, answer, out)
@@ -173,7 +189,8 @@ class _Job:
         is_new = record is None
         if record is None:
             record = self._record(begun, answer)
-            exchange.records.append(self._digest, exchange.redact(json.dumps(record, ensure_ascii=False)).encode())
+            text = exchange.redact(json.dumps(record, ensure_ascii=False))
+            exchange.records.append(self._digest, text.encode("utf-8", "replace"))
         usage = Usage.model_validate(record["usage"])
         usd = exchange.cost(record, usage)
         self._submission.settle(usd)

@@ -21,8 +21,10 @@ from codecap.generate.videos import Order, Refused
 LOG = logging.getLogger("codecap")
 
 NOT_TAKEN = {429, 503}  # passing statuses by which a service says that it took no job
+REFUSING = {200, 400, 403, 422}
 OF_GATEWAYS = {408, 502, 504}  # said by what stands before it, and all from 520 up: it may have taken one
 KEPT_ANSWER = 20_000  # characters of an answer that are recorded
+AGAIN = "set videos.http_jobs.submit_lost_again for one run to submit it again"
 USUAL_PX = 1280 * 720  # for estimates of tokens, as ModelArk counts them: pixels x frames / 1024
 
 
@@ -57,7 +59,7 @@ class Submission:
             InfraError: it is not known whether there is one. NotReached: none could be submitted.
         """
         self._exchange.reconcile()
-        return self._submitted() or self._submit()
+        return self.submitted() or self._submit()
 
     def settle(self, usd: Decimal | None) -> None:
         """The job that was submitted here is done, and cost this."""
@@ -77,8 +79,15 @@ class Submission:
             self._exchange.budget.lose(self._reserved)
             self._reserved = None
 
-    def _submitted(self) -> Try | None:
-        return next((held for held in self._log.tries() if held.what == "submitted"), None)
+    def submitted(self) -> Try | None:
+        """The job of the order that the service has; not one whose file is gone, where the order is to be submitted again."""
+        going_on = ("submitted",) if self._api.submit_lost_again else ("submitted", "gone")
+        return next((held for held in self._log.tries() if held.what in going_on), None)
+
+    def gone(self, begun: Try) -> str:
+        """The file of a job that is done cannot be had or read. Returns what can be done, in words."""
+        self._log.note(begun.token, "gone", job=begun.job)
+        return f"the next run tries again; {AGAIN}, which is paid for"
 
     def _submit(self) -> Try:
         exchange, door = self._exchange, self._exchange.door(self._api)
@@ -88,7 +97,7 @@ class Submission:
             door.must_be_open()
             door.gate.wait(0)
             self._reserved = exchange.budget.reserve(self._digest, self.estimate, self._api.limit_s + self._api.timeout_s)
-            if (begun := self._submitted()) is not None:  # by another process, meanwhile
+            if (begun := self.submitted()) is not None:  # by another process, meanwhile
                 self.release()
                 return begun
             if self._reserved is None:
@@ -108,7 +117,7 @@ class Submission:
         """
         api = self._api
         for held in self._log.tries():
-            if held.what not in ("submitting", "lost"):
+            if held.what not in ("submitting", "lost", "gone"):
                 continue
             if api.submit_lost_again:
                 self._log.note(held.token, "not begun", told="given up")
@@ -124,7 +133,7 @@ class Submission:
         return self._log.begin()
 
     def unclear(self, told: str) -> str:
-        return f"{told}: it may be paid for; to submit it again all the same, set videos.http_jobs.submit_lost_again for one run"
+        return f"{told}: it may be paid for; {AGAIN} all the same"
 
     def _try(self, token: str) -> Try | patience.Refusal:
         """Send the order once."""
@@ -152,22 +161,32 @@ class Submission:
             told = wire.parsed(text)
         except Unreadable:
             told = {}
-        if 200 <= response.status < 300:
+        status = 200 if 200 <= response.status < 300 else response.status
+        if status == 200:
             try:
                 job = text_at(told, api.job)
             except Unreadable as error:
-                return self._lost_answer(f"HTTP {response.status}: {error}")
-            self._log.note(token, "submitted", job=job, status=response.status, answer=text[:KEPT_ANSWER])
-            return Try(token, "submitted", time.time(), job)
+                if not api.says_error(told):
+                    return self._lost_answer(f"HTTP {response.status}: {error}")
+            else:
+                self._log.note(token, "submitted", job=job, status=response.status, answer=text[:KEPT_ANSWER])
+                return Try(token, "submitted", time.time(), job)
         code, message = api.complaint(told)
-        refusal = patience.refusal(api, response.status, response.headers, code, message or text, told)
-        by_itself = response.status in NOT_TAKEN or bool(code or message)
-        if response.status in OF_GATEWAYS or response.status >= 520 or (refusal.passes and not by_itself):
+        refusal = patience.refusal(api, status, response.headers, code, message or text, told)
+        by_itself = status in NOT_TAKEN or bool(code or message)
+        if status in OF_GATEWAYS or status >= 520 or (refusal.passes and not by_itself):
             return self._lost_answer(refusal.told)
         self._not_begun(token, refusal.told)
-        if refusal.concerns == "content" or (response.status in (400, 403, 422) and api.is_refusal(code, message)):
+        if not refusal.passes and self._is_refused(status, refusal, code, message):
             raise Refused(": ".join(filter(None, (code, message))) or refusal.told)
         return refusal
+
+    def _is_refused(self, status: int, refusal: patience.Refusal, code: str, message: str) -> bool:
+        """Whether the model refuses, and not the service for want of rights, of money or of sense in the order."""
+        if refusal.concerns == "content":
+            return True
+        words = message if refusal.concerns == "question" and status != 403 else ""
+        return status in REFUSING and self._api.is_refusal(code, words)
 
     def _lost_answer(self, told: str) -> patience.Refusal:
         """Whether there is a job is not known. It is sent again only where the service knows it again."""

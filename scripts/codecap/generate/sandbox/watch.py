@@ -12,7 +12,8 @@ import psutil
 
 from codecap.generate.sandbox import Box, holdings, left_behind, unlinked
 from codecap.generate.sandbox.groups import OWN_TASKS, Groups
-from codecap.generate.sandbox.holdings import BYTES_PER_MB, Held
+from codecap.generate.sandbox.holdings import Held
+from codecap.render.held_memory import BYTES_PER_MB
 from codecap.render.process_tree import ProcessTree, kill_now
 
 FILES_EVERY_S = 0.5
@@ -93,7 +94,7 @@ class Watch:
             self.outgrown = self.outgrown or self._tasks_words()
 
     def _look_at_memory(self, held: list[Held]) -> None:
-        together_mb = holdings.together_mb(held, self._reachable_folders(held))
+        together_mb = holdings.together_mb(held, self._reachable_folders(held), self._box.memory_mb)
         self.peak_mb = max(self.peak_mb, together_mb)
         if together_mb <= self._box.memory_mb:
             self._dying = None
@@ -159,4 +160,4 @@ class Watch:
 
 
 def _of_one(process: Held) -> float:
-    return process.own_mb + process.shared_mb
+    return process.memory.all_mb

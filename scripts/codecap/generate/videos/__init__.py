@@ -56,3 +56,7 @@ class Maker(Protocol):
             codecap.stopping.Stopped: the process is to end.
         """
         ...
+
+    def spoilt(self, order: Order) -> str:
+        """What `make` has just written for an order cannot be read as a video. Returns what can be done, in words."""
+        ...

@@ -104,6 +104,9 @@ class Diffusers:
         write(frames, self.settings.rate_hz, out)
         return {"frames_made": len(frames), "cost_usd": 0.0, "wall_s": round(time.monotonic() - began, 3)}
 
+    def spoilt(self, order: Order) -> str:  # noqa: ARG002 (nothing of it is kept)
+        return "the next run makes it anew"
+
     def _drawn(self, order: Order) -> np.ndarray:
         """uint8 RGB `(frames, height, width, 3)`."""
         import torch

@@ -41,3 +41,6 @@ class HttpJobs:
             "cost_usd": None if done.usd is None else float(done.usd),
             "wall_s": done.wall_s,
         }
+
+    def spoilt(self, order: Order) -> str:
+        return Jobs(opened(), self.api).spoilt(order)

@@ -16,6 +16,7 @@ from codecap.render.purity.literals import Pools
 MOST_FINDINGS = 50
 MOST_CHARACTERS = 20_000_000
 SMALLEST_DATA = 16  # characters of a data URI; less is a prefix that a script handles
+DEEPEST = 5  # documents within documents that are checked
 
 LOADING = {  # attributes that make an element load what they name
     "src": None,
@@ -74,7 +75,12 @@ def findings(html: str) -> list[str]:
     >>> findings('<p>Hello\\n<img src="photo.png">')
     ["2:1: <img src> loads 'photo.png'"]
     """
-    found = _Page(html[:MOST_CHARACTERS]).findings()
+    return _findings(html, 0)
+
+
+def _findings(html: str, depth: int) -> list[str]:
+    """Those of a document that so many others hold, one within the other."""
+    found = _Page(html[:MOST_CHARACTERS], depth).findings()
     if len(html) > MOST_CHARACTERS:
         found.append(f"the page has {len(html)} characters; only the first {MOST_CHARACTERS} were checked")
     return found
@@ -83,8 +89,8 @@ def findings(html: str) -> list[str]:
 class _Page:
     """Walks a page as a browser's tokenizer does, in one pass, and collects findings by their offset."""
 
-    def __init__(self, html: str) -> None:
-        self._html = html
+    def __init__(self, html: str, depth: int) -> None:
+        self._html, self._depth = html, depth
         self._lines = [0, *(found.end() for found in re.finditer("\n", html))]
         self._found: dict[tuple[int, str], None] = {}
         self._svg_depth = 0
@@ -165,7 +171,7 @@ class _Page:
                 continue
             elif "url(" in value or name == "style":
                 self._check_css(at, value, moving=False)
-            self._check_data(at, value, moving=False)
+            self._check_data(at, value, moving=False, uris=(tag, name) != ("iframe", "srcdoc"))
             if name.startswith("data-") and len(value) > 2 * literals.FEWEST_PIXELS:
                 self._pools.start, self._pools.moving = at, False
                 for _, what in literals.numbers(f"[{value.strip(' []')}]", self._pools):
@@ -179,8 +185,8 @@ class _Page:
                 if _leads_outside(given.get(name, "")):
                     self._add(at, f"<{tag} {name}> loads {_quoted(given[name])}")
         if tag == "iframe" and "srcdoc" in given:
-            for inner in findings(given["srcdoc"]):
-                self._add(at, f"in <iframe srcdoc>: {inner.partition(': ')[2]}")
+            for inner in self._within(given["srcdoc"]):
+                self._add(at, f"in <iframe srcdoc>: {inner}")
 
     def _check_script(self, at: int, code: str, moving: bool = True) -> None:
         """`moving`: offsets in `code` are offsets in the page (not so in an attribute, whose entities are resolved)."""
@@ -209,17 +215,17 @@ class _Page:
         for offset, what in pixelwise.in_style(css):
             self._add(at + offset * moving, what)
 
-    def _check_data(self, at: int, text: str, moving: bool = True) -> None:
-        """Data URIs, long literals of data, and file: addresses."""
+    def _check_data(self, at: int, text: str, moving: bool = True, uris: bool = True) -> None:
+        """Data URIs (unless the text is a document: they are told of that), long literals of data, and file: addresses."""
         rest = DATA_URI.sub(_blank, text)
-        for uri in DATA_URI.finditer(text):
+        for uri in DATA_URI.finditer(text) if uris else ():
             payload, media = uri[3], (uri[1] or "text/plain").lower()
             if len(payload) < SMALLEST_DATA:
                 continue
             if VISUAL.match(media):
                 self._add(at + uri.start() * moving, f"data URI of {media}, {len(payload)} characters")
             elif media.startswith("image/svg") or media in ("text/html", "text/css"):
-                for inner in _within(payload, "base64" in uri[2].lower()):
+                for inner in self._within(_decoded(payload, "base64" in uri[2].lower())):
                     self._add(at + uri.start() * moving, f"in a data URI of {media}: {inner}")
             else:
                 for _, what in literals.blobs(payload, decodes=False):
@@ -228,6 +234,14 @@ class _Page:
             self._add(at + offset * moving, what)
         for address in FILE_ADDRESS.finditer(text):
             self._add(at + address.start(1) * moving, f"file address {_quoted(address[1])}")
+
+    def _within(self, html: str) -> Iterator[str]:
+        """Findings in a document that this one holds, without their place in it."""
+        if self._depth == DEEPEST:
+            yield f"documents within documents, more than {DEEPEST} deep, which are not checked"
+            return
+        for inner in _findings(html, self._depth + 1):
+            yield inner.partition(": ")[2] or inner
 
     def _add(self, offset: int, what: str) -> None:
         self._found.setdefault((offset, what))
@@ -255,16 +269,15 @@ def _parts(code: str) -> tuple[str, str, list[tuple[int, int, str]]]:
     return "".join([*spoken, rest]), "".join([*bare, rest]), strings
 
 
-def _within(payload: str, is_base64: bool) -> Iterator[str]:
-    """Findings in a document that a data URI holds, without their place in it."""
+def _decoded(payload: str, is_base64: bool) -> str:
+    """The text that a data URI holds; empty where it is none."""
     raw = unquote_to_bytes(payload)
     if is_base64:
         try:
             raw = base64.b64decode(raw, validate=False)
         except binascii.Error:
-            return
-    for inner in findings(raw.decode("utf-8", errors="replace")):
-        yield inner.partition(": ")[2] or inner
+            return ""
+    return raw.decode("utf-8", errors="replace")
 
 
 def _leads_outside(address: str) -> bool:

@@ -41,7 +41,7 @@ def read_answer(reply: Reply, kind: type[R]) -> R:
     if thought_only:
         raise Unreadable("empty after thinking" if reply.usage.reasoning or reply.text.strip() else "empty")
     if reply.stop != "end":
-        raise Unreadable("ended before its end")
+        raise Unreadable(f"ended before its end ({reply.stop})")
     fenced = _FENCED.match(text)
     try:
         told = json.loads(fenced[1] if fenced else text, object_pairs_hook=_once, parse_constant=_no_number)

@@ -1,6 +1,7 @@
 """Logs as they are kept."""
 
 import os
+import tracemalloc
 
 from codecap.generate.agents import logs
 
@@ -19,6 +20,26 @@ def test_of_a_long_log_the_beginning_and_the_end_are_kept(monkeypatch):
     told = logs.kept((b"line %d of many\n" % number for number in range(10_000)), ())
     assert told.startswith("line 0 of many\n") and told.endswith("line 9999 of many\n")
     assert len(told.splitlines()) < 300
+
+
+def test_short_lines_take_little_more_memory_than_their_text():
+    tracemalloc.start()
+    try:
+        told = logs.kept((b"ab\n" for _ in range(200_000)), ())
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(told) == 600_000 and most < 3_000_000
+
+
+def test_of_very_many_lines_the_first_and_the_last_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(logs, "MOST_LINES", 100)
+    monkeypatch.setattr(logs, "LAST_BYTES", 50)
+    (tmp_path / "log").write_bytes(b"".join(b"line %04d\n" % number for number in range(1000)))
+    for lines in (list(logs.lines_of(tmp_path / "log")), list(logs.lines_left(tmp_path, "log"))):
+        assert lines[99:] == [b"line 0099\n", *(b"line %04d\n" % number for number in range(996, 1000))]
+    (tmp_path / "log").write_bytes(b"".join(b"line %04d\n" % number for number in range(103)))
+    assert len(list(logs.lines_of(tmp_path / "log"))) == 103
 
 
 def test_written_logs_are_read_again_and_the_same_logs_are_the_same_bytes(tmp_path):

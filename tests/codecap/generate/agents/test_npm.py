@@ -2,8 +2,12 @@
 
 import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from codecap.errors import UserError
@@ -109,6 +113,48 @@ def test_an_installation_that_was_broken_off_does_not_count(tmp_path, machine):
     installs({CODEX: program("0.155.1")})
     install("codex", "0.155.1", tmp_path / "agents")
     assert npm.find("codex", "0.155.1", tmp_path / "agents").version == "0.155.1"
+
+
+def test_what_another_process_has_installed_meanwhile_is_left(tmp_path, machine):
+    machine[0]({CODEX: program("0.155.1")})
+    folder = tmp_path / "agents"
+    install("codex", "0.155.1", folder)
+    held = (folder / "codex-0.155.1" / npm.MARK).stat().st_ino
+    lines: list[str] = []
+    npm._fetch("codex", "0.155.1", folder / "codex-0.155.1", lines.append)
+    assert (folder / "codex-0.155.1" / npm.MARK).stat().st_ino == held
+    assert "another process has installed it" in lines[-1] and [path.name for path in folder.iterdir()] == ["codex-0.155.1"]
+
+
+def test_what_a_killed_installation_has_left_is_removed(tmp_path, machine):
+    machine[0]({CODEX: program("0.155.1")})
+    for name, age_s in ((".codex-0.155.1.old", 1000), (".codex-0.154.0.young", 0)):
+        (tmp_path / "agents" / name / "node_modules").mkdir(parents=True)
+        os.utime(tmp_path / "agents" / name, (time.time() - age_s,) * 2)
+    install("codex", "0.155.1", tmp_path / "agents")
+    assert {path.name for path in (tmp_path / "agents").iterdir()} == {".codex-0.154.0.young", "codex-0.155.1"}
+
+
+def test_npm_ends_with_the_process_that_started_it(tmp_path):
+    said = tmp_path / "pid"
+    words = f"echo $$ > {said}; sleep 60"
+    program = f"from pathlib import Path; from codecap.generate.agents import npm; npm._run(['sh', '-c', {words!r}], Path('/'))"
+    process = subprocess.Popen([sys.executable, "-c", program])
+    until = time.monotonic() + 20
+    while not (said.exists() and said.read_text().strip()) and time.monotonic() < until:
+        time.sleep(0.05)
+    npms = psutil.Process(int(said.read_text()))
+    process.kill()
+    process.wait()
+    psutil.wait_procs([npms], timeout=5)
+    assert not npms.is_running() or npms.status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize("version", ["../../evil", "", "1", "latest", "1.2.3/../x"])
+def test_what_is_no_version_is_refused_and_nothing_is_made(tmp_path, machine, version):
+    with pytest.raises(UserError, match="is no version of codex: give an exact one"):
+        install("codex", version, tmp_path / "agents")
+    assert not (tmp_path / "agents").exists()
 
 
 def test_pi_gets_a_node_of_its_own_where_the_machines_is_too_old(tmp_path, machine):

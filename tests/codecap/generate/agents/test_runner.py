@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from loopback import Loopback
 
 from codecap import stopping
 from codecap.config import PROJECT
@@ -12,7 +13,9 @@ from codecap.generate.agents import logs
 from codecap.generate.agents.scripted import Script, ScriptedModel
 from codecap.generate.harnesses import scripted
 from codecap.generate.harnesses.scripted import Scripted
+from codecap.generate.paid import caption_shard
 from codecap.generate.sandbox import relay
+from codecap.generate.sandbox.contained import Contained
 from codecap.records import Outcome, Usage
 from codecap.store import ItemStore
 
@@ -128,6 +131,31 @@ def test_what_fails_at_the_provider_is_our_failure_and_is_tried_again(play, writ
     assert not list(durable.glob("generate/runs/**/*.json"))
     again, _ = play([{"run": writes_page}, {"say": "Done."}])
     assert again.outcome is Outcome.OK
+
+
+def test_a_run_begun_again_took_the_time_that_its_answers_took(play, writes_page):
+    turns = [{"run": writes_page, "waits_s": 3}, {"run": "true", "status": (401, 99)}, {"say": "Done."}]
+    assert play(turns)[0].outcome is Outcome.INFRA_ERROR
+    turns[1].pop("status")
+    row, account = play(turns)
+    assert (row.outcome, account.rounds) == (Outcome.OK, 2) and row.wall_s >= 3
+
+
+@pytest.mark.slow
+def test_who_ends_before_the_deadline_is_in_time_however_long_the_taking_down_takes(play, writes_page, monkeypatch):
+    kill = Contained.kill
+    monkeypatch.setattr(Contained, "kill", lambda running: (time.sleep(5), kill(running)))
+    row, _ = play([{"run": writes_page}, {"say": "Done."}], deadline_s=8)
+    assert (row.outcome, row.detail) == (Outcome.OK, "") and row.wall_s <= 8
+
+
+def test_a_model_that_refuses_has_refused(clip, durable):
+    """As a filter over chat completions says it: whatever the agent makes of it."""
+    with Loopback(answer=lambda _: "") as server, session(durable):
+        server.otherwise = "refusal"
+        settings = {"endpoint": {"api": "openai", "model": "m-1", "base_url": server.base_url()}, "deadline_s": 60}
+        (row,) = caption_shard([clip], "system", "scripted", settings, durable)
+    assert (row.outcome, row.html) == (Outcome.REFUSED, None)
 
 
 def test_a_model_that_is_busy_at_times_is_asked_again_by_the_agent(play, writes_page):

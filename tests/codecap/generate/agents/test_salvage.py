@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from codecap.generate.agents import salvage
 from codecap.generate.agents.salvage import left_in
 
 PAGE = b"<!doctype html><html><body>1</body></html>"
@@ -31,6 +32,15 @@ def test_without_a_rendered_one_it_is_the_last_complete_file(tmp_path):
     left = left_in(tmp_path, rendered=None)
     assert (left.page, left.other, left.whence) == (None, OTHER, "b.html")
     assert "No such file" in left.why_not
+
+
+def test_other_pages_are_read_to_so_many_bytes_together(tmp_path, monkeypatch):
+    for age, name in enumerate(["c.html", "b.html", "a.html"]):
+        (tmp_path / name).write_bytes(PAGE if name == "a.html" else PAGE[:20])
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    assert left_in(tmp_path, rendered=None).whence == "a.html"
+    monkeypatch.setattr(salvage, "MOST_BYTES", 40 + len(PAGE) - 1)
+    assert left_in(tmp_path, rendered=None).whence == ""
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "large"])

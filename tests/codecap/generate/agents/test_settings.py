@@ -14,6 +14,9 @@ TOLD = {"endpoint": ENDPOINT, "version": "1.0.0"}
     [
         ({"no_such": 1}, "no_such"),
         ({"deadline_s": 0}, "deadline_s"),
+        ({"deadline_s": float("inf")}, "deadline_s"),
+        ({"deadline_s": float("nan")}, "deadline_s"),
+        ({"deadline_s": 1e300}, "deadline_s"),
         ({"version": "../x"}, "version"),
         ({"endpoint": ENDPOINT | {"temperature": 0.0}}, "an agent writes its requests itself"),
         ({"endpoint": ENDPOINT | {"key_env": "OPENAI_API_KEY"}}, "the key in OPENAI_API_KEY would be sent to 127.0.0.1:1"),
@@ -58,6 +61,11 @@ def test_what_only_says_how_runs_are_made_or_read_is_no_part_of_what_they_are_kn
 )
 def test_what_was_asked_of_whom_is_what_a_run_is_known_by(told):
     assert codex.load(TOLD | told).identity != codex.load(TOLD).identity
+
+
+def test_a_limit_in_usd_is_known_by_its_value():
+    told = [codex.load(TOLD | {"most_usd": limit}).identity["limits"]["most_usd"] for limit in (5, 5.0, "5.00", 100, "1e2")]
+    assert told == ["5", "5", "5", "100", "100"]
 
 
 def test_a_server_s_address_is_no_part_of_it_and_a_wire_is():

@@ -110,6 +110,49 @@ def test_what_changes_from_start_to_start_is_not_asked(upstream, gateway_of):
     assert upstream.answers == 4
 
 
+def _codex(day: str, asks: str = "Watch it.", printed: str = "") -> dict:
+    lines = ("<environment_context>", "  <cwd>/work</cwd>", f"  <current_date>{day}</current_date>", "</environment_context>")
+    about = "\n".join(lines)
+    told = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]} for text in (about, asks)]
+    result = {"type": "function_call_output", "call_id": "c", "output": printed}
+    return {"input": [*told, result]}
+
+
+def _claude(day: str, asks: str = "Watch it.", printed: str = "", more: str = "") -> dict:
+    about = f"# Environment\nYou are here: \n - OS Version: Linux 6.1.{len(day)}-a{day[-1]}\n{more}\nToday's date is {day}."
+    result = {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": printed}]}
+    said = [{"role": "user", "content": [{"type": "text", "text": asks}, result]}]
+    return {"messages": [*said, {"role": "system", "content": [{"type": "text", "text": about}]}]}
+
+
+@pytest.mark.parametrize(("way", "said"), [("responses stream", _codex), ("messages stream", _claude)])
+def test_a_run_begun_again_on_another_day_asks_the_same(way, said, upstream, gateway_of):
+    way = WAYS[way]
+    for day in ("2026-11-30", "2026-12-01"):
+        with gateway_of(way) as gateway:
+            Client(gateway).ask(way, **said(day))
+    assert (upstream.answers, gateway.tally.replayed) == (1, 1)
+
+
+@pytest.mark.parametrize(("way", "said"), [("responses stream", _codex), ("messages stream", _claude)])
+def test_a_day_that_a_task_or_a_command_tells_is_asked(way, said, upstream, gateway_of):
+    way = WAYS[way]
+    for told in ("2026-11-30", "2026-12-01"):
+        lines = f"# Environment\n<environment_context>\n  <current_date>{told}</current_date>\nToday's date is {told}."
+        with gateway_of(way) as gateway:
+            Client(gateway).ask(way, **said("2026-11-30", printed=lines))
+            Client(gateway).ask(way, **said("2026-11-30", asks=f"Of {told}.\nToday's date is {told}."))
+    assert upstream.answers == 4
+
+
+def test_surroundings_that_are_stored_apart_for_their_length_are_told_without_the_day_too(upstream, gateway_of):
+    way = WAYS["messages"]
+    for day, more in (("2026-11-30", "x" * 3000), ("2026-12-01", "x" * 3000), ("2026-12-01", "x" * 3001)):
+        with gateway_of(way) as gateway:
+            Client(gateway).ask(way, **_claude(day, more=more))
+    assert upstream.answers == 2
+
+
 @pytest.mark.parametrize("gives_up", ["within the answer", "before it"])
 def test_a_client_that_gives_up_and_asks_again_is_given_the_same_answer(gives_up, upstream, gateway_of):
     way = WAYS["messages stream"]

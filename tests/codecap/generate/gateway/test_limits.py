@@ -9,7 +9,7 @@ import pytest
 
 from codecap import stopping
 from codecap.exchange import PriceUnknown
-from codecap.generate.gateway import Limits
+from codecap.generate.gateway import Deadline, Limits
 
 from .conftest import WAYS, Client
 
@@ -51,7 +51,7 @@ def test_failed_calls_count_as_calls_and_not_as_rounds(upstream, gateway_of):
 
 @APIS
 def test_the_deadline(way, upstream, gateway_of):
-    with gateway_of(way, deadline=time.monotonic() + 0.6) as gateway:
+    with gateway_of(way, deadline=Deadline(0.6)) as gateway:
         client = Client(gateway)
         assert client.ask(way, "early").status_code == 200
         time.sleep(0.6)

@@ -127,6 +127,80 @@ def test_what_lies_deeper_is_looked_at_too(asked, noted, upstream, gateway_of):
     assert (gateway.tally.refused, upstream.requests) == ({noted: 1}, [])
 
 
+ADDRESS = "https://a.example/x.png"
+
+
+@pytest.mark.parametrize(
+    ("way", "asked", "noted"),
+    [
+        ("chat", {"enable_search": True}, "field enable_search"),
+        ("chat", {"plugins": [{"id": "web"}]}, "field plugins"),
+        ("chat", {"models": ["m-9"], "route": "fallback"}, "field models"),
+        ("chat", {"web_search_options": {}}, "field web_search_options"),
+        ("chat", {"n": 100}, "field n"),
+        ("chat", {"stream": 1}, "field stream"),
+        ("chat", {"modalities": ["text", "audio"]}, "field modalities"),
+        ("responses", {"type": "tool_use"}, "field type"),
+        ("responses", {"previous_response_id": "resp_1"}, "field previous_response_id"),
+        ("responses", {"conversation": "conv_1"}, "field conversation"),
+        ("responses", {"prompt": {"id": "pmpt_1"}}, "field prompt"),
+        ("messages", {"fallbacks": [{"model": "m-9"}]}, "field fallbacks"),
+        ("messages", {"container": "container_1"}, "field container"),
+        ("generate", {"generationConfig": {"candidateCount": 8}}, "field generationConfig.candidateCount"),
+        ("generate", {"generation_config": {"response_modalities": ["IMAGE"]}}, "field generation_config.response_modalities"),
+    ],
+)
+def test_fields_that_ask_for_more_than_an_answer_are_refused(way, asked, noted, upstream, gateway_of):
+    way = WAYS[way]
+    with gateway_of(way) as gateway:
+        assert Client(gateway).ask(way, **asked).status_code == 400
+    assert (gateway.tally.refused, gateway.tally.faults, upstream.requests) == ({noted: 1}, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("way", "part", "noted"),
+    [
+        ("chat", {"image_url": ADDRESS}, "media by address"),
+        ("chat", {"type": "text", "text": "x", "uuid": "u", "image_url": {"url": ADDRESS}}, "media by address"),
+        ("chat", {"type": "video", "video": [ADDRESS]}, "media by address"),
+        ("chat", {"type": "input_audio", "input_audio": {"data": ADDRESS}}, "media by address"),
+        ("chat", {"type": "file", "file": {"file_data": ADDRESS}}, "media by address"),
+        ("chat", {"type": "file", "file": {"file_id": "file_1"}}, "what lies at the provider"),
+        ("responses", {"type": "tool_use", "input": [{"image_url": ADDRESS}]}, "media by address"),
+        ("responses", {"type": "input_image", "file_id": "file_1"}, "what lies at the provider"),
+        ("responses", {"type": "item_reference", "id": "msg_1"}, "what lies at the provider"),
+        ("messages", {"type": "image", "source": {"type": "file", "file_id": "file_1"}}, "what lies at the provider"),
+        ("messages", {"type": "image", "source": ADDRESS}, "media by address"),
+        ("messages", {"type": "document", "source": {"content": [{"source": {"url": ADDRESS}}]}}, "media by address"),
+        ("generate", {"args": {"fileData": {"fileUri": ADDRESS}}}, "media by address"),
+    ],
+)
+def test_what_is_to_be_had_from_elsewhere_is_found_whatever_a_part_calls_itself(way, part, noted, upstream, gateway_of):
+    way = WAYS[way]
+    name = {"chat": "messages", "responses": "input", "messages": "messages", "generate": "contents"}[
+        way.dialect.replace("odels", "generate")
+    ]
+    said = {"role": "user", "parts": [part]} if name == "contents" else {"role": "user", "content": [part]}
+    with gateway_of(way) as gateway:
+        assert Client(gateway).ask(way, **{name: [said]}).status_code == 400
+    assert (gateway.tally.refused, upstream.requests) == ({noted: 1}, [])
+
+
+def test_a_field_that_the_entry_lays_over_is_the_entrys_own(upstream, gateway_of):
+    way = WAYS["chat"]
+    with gateway_of(way, endpoint={"extra": {"provider": {"only": ["p"]}}}) as gateway:
+        assert Client(gateway).ask(way, provider={"only": ["q"]}).status_code == 200
+    assert upstream.requests[0][2]["provider"] == {"only": ["p"]}
+
+
+def test_an_agent_cannot_ask_for_more_in_a_field_that_the_entry_adds_to(upstream, gateway_of):
+    way = WAYS["generate"]
+    with gateway_of(way, endpoint={"extra": {"generationConfig": {"mediaResolution": "low"}}}) as gateway:
+        assert Client(gateway).ask(way, generationConfig={"candidateCount": 8}).status_code == 400
+        assert Client(gateway).ask(way, generationConfig={"maxOutputTokens": 9}).status_code == 200
+    assert upstream.requests[0][2]["generationConfig"] == {"maxOutputTokens": 9, "mediaResolution": "low"}
+
+
 @pytest.mark.parametrize("where", ["system", "messages", "tools", "all"])
 def test_a_cache_that_is_written_at_another_price_is_refused(where, upstream, gateway_of):
     def marked(ttl: str) -> dict:
@@ -162,6 +236,28 @@ def test_a_cache_that_is_written_at_another_price_is_refused(where, upstream, ga
             },
         ),
         ("generate", {"contents": [{"parts": [{"functionCall": {"name": "f", "args": {"fileData": {"fileUri": "u"}}}}]}]}),
+        (
+            "generate",
+            {
+                "contents": [
+                    {"parts": [{"functionResponse": {"name": "f", "response": {"output": "https://a.example", "url": "s3://x"}}}]}
+                ]
+            },
+        ),
+        (
+            "responses",
+            {
+                "input": [
+                    {"type": "local_shell_call", "action": {"type": "exec", "command": ["curl", "https://a.example"]}},
+                    {"type": "function_call_output", "call_id": "c", "output": "https://a.example"},
+                    {
+                        "type": "tool_search_output",
+                        "tools": [{"type": "function", "parameters": {"$schema": "https://json-schema.org"}}],
+                    },
+                ]
+            },
+        ),
+        ("chat", {"messages": [{"role": "user", "content": "https://a.example"}], "previous_response_id": None, "n": 1}),
         ("messages", {"inference_geo": "global"}),
         ("responses", {"tools": [{"type": "function", "name": "shell"}, {"type": "custom", "name": "apply_patch"}]}),
         ("messages", {"tools": [{"name": "Bash", "input_schema": {}}, {"type": "bash_20250124", "name": "bash"}]}),
@@ -195,6 +291,15 @@ def test_names_of_what_is_refused_are_bounded(upstream, gateway_of):
     tally = gateway.tally
     assert (len(tally.refused), tally.requests_refused, tally.refused["others"]) == (101, 130, 30)
     assert max(map(len, tally.refused)) < 200
+
+
+def test_a_body_of_very_many_values_is_refused_before_they_are_made_and_a_long_text_is_not(upstream, gateway_of):
+    way = WAYS["chat"]
+    many = b'{"model": "m-1", "messages": [' + b'{"a":1},' * 60_000 + b"1]}"
+    with gateway_of(way) as gateway:
+        assert Client(gateway).http.post(way.path, content=many).status_code == 413
+        assert Client(gateway).ask(way, "[1,2],{" * 60_000).status_code == 200
+    assert gateway.tally.refused == {"POST /v1/chat/completions: too large": 1}
 
 
 def test_what_is_sent_is_what_was_checked(upstream, gateway_of):

@@ -8,12 +8,14 @@ import socket
 import stat
 import threading
 import time
+import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
 
-from codecap.generate.gateway import Response, server
+from codecap.generate.gateway import Response, policy, server
 from codecap.generate.gateway.room import NO_ROOM
 from codecap.generate.gateway.routes import Abandoned, Gone
 
@@ -62,6 +64,51 @@ def test_bodies(headers, body, status, upstream, gateway_of):
         told = raw(gateway, request(headers, body))
     assert told.split(b" ", 2)[1] == status
     assert len(upstream.requests) == (status == b"200")
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"2\r\n  \r\n" * 1000, b"413"),
+        (b"2\r\n  \r\n" * 10 + b"0\r\n" + b"a: b\r\n" * 1000 + b"\r\n", b"400"),
+        (b"2\r\n  \r\n" * 10 + b"%x\r\n%s\r\n0\r\na: b\r\n\r\n" % (len(BODY), BODY), b"200"),
+    ],
+)
+def test_chunks_and_trailers_are_so_many_at_most(sent, status, upstream, gateway_of, monkeypatch):
+    monkeypatch.setattr(server, "MOST_CHUNKS", 900)
+    with gateway_of(WAY) as gateway:
+        told = raw(gateway, request(b"Transfer-Encoding: chunked", sent))
+    assert told.split(b" ", 2)[1] == status
+
+
+def test_small_chunks_take_no_more_memory_than_their_bytes(gateway_of):
+    sent = request(b"Transfer-Encoding: chunked", b"2\r\n  \r\n" * 50_000 + b"0\r\n\r\n")
+    with gateway_of(WAY) as gateway:
+        tracemalloc.start()
+        try:
+            told = raw(gateway, sent)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert told.split(b" ", 2)[1] == b"400" and most < 1_000_000
+
+
+def test_large_requests_of_a_run_are_read_one_after_another(upstream, gateway_of, monkeypatch):
+    at_once, most = 0, []
+
+    def allowed(*_):
+        nonlocal at_once
+        at_once += 1
+        most.append(at_once)
+        time.sleep(0.05)
+        at_once -= 1
+        raise policy.Refused(400, "a_test", "a test", "a test")
+
+    monkeypatch.setattr(policy, "allowed", allowed)
+    body = b" " * 60_000
+    with gateway_of(WAY) as gateway, ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: raw(gateway, request(b"Content-Length: %d" % len(body), body)), range(6)))
+    assert most == [1] * 6
 
 
 def test_a_small_body_that_becomes_a_large_one(gateway_of, monkeypatch):

@@ -168,6 +168,9 @@ ERRORS = {
     "401": (401, {}),
     "400": (400, {}),
     "404": (404, {}),
+    "404 of the model": (404, {}),
+    "404 of a proxy": (404, {}),
+    "403": (403, {}),
     "307": (307, {"Location": "http://127.0.0.1:9/"}),
 }
 
@@ -191,8 +194,9 @@ class _Handler(BaseHTTPRequestHandler):
             status, headers = ERRORS[way]
             headers = {"Retry-After": self.upstream.retry_after} if way == "429" else headers
             message = f"It is not so with {self.upstream.key}: prompt is too long" if way == "400" else f"Key {self.upstream.key}"
+            message = "The model m-1 does not exist" if way == "404 of the model" else message
             told = {"type": "error", "error": {"type": "some_error", "code": "some_error", "message": message}}
-            self._send(status, json.dumps(told).encode(), headers)
+            self._send(status, b"404 page not found" if way == "404 of a proxy" else json.dumps(told).encode(), headers)
         elif way == "html":
             self._send(200, b"<html>a gateway</html>", {"Content-Type": "text/html"})
         elif way == "silent":

@@ -139,6 +139,28 @@ def test_what_comes_and_is_no_video_is_not_kept(film, said, clip_of, service, vi
     assert row.outcome is Outcome.OK and store.there(row.mp4) and len(service.jobs) == 1
 
 
+def test_what_stays_no_video_can_be_ordered_anew(film, said, clip_of, service, video):
+    clip = clip_of(24)
+    service.video = b"<html>sign in to download</html>"
+    for _ in range(2):
+        (row,) = film([clip], said(clip))
+        assert "the next run tries again; set videos.http_jobs.submit_lost_again for one run" in row.detail
+    assert len(service.jobs) == 1
+    service.video = video
+    (row,) = film([clip], said(clip), jobs={"submit_lost_again": True})
+    assert row.outcome is Outcome.OK and list(service.jobs) == ["cgt-001", "cgt-002"]
+
+
+def test_what_a_service_says_can_be_kept_and_missing_rights_are_not_the_models_refusal(film, said, clip_of, service):
+    clip = clip_of(24)
+    service.orders.append("no rights")
+    (row,) = film([clip], said(clip))
+    assert row.outcome is Outcome.INFRA_ERROR and "AccessDenied" in row.detail
+    service.echo = ["caf\ud83d", float("nan")]
+    (row,) = film([clip], said(clip))
+    assert row.outcome is Outcome.OK
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

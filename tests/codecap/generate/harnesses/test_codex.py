@@ -39,6 +39,12 @@ def test_a_run_whose_model_failed_says_so():
     assert (trace.rounds, trace.stop) == (1, "error") and "as the script says" in trace.errors[-1]
 
 
+def test_the_words_of_a_refusal_are_the_models_last():
+    content = [{"type": "refusal", "refusal": "I cannot help."}]
+    line = json.dumps({"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": content}})
+    assert agent().parse({STDOUT: "", "sessions/a": line}).said == "I cannot help."
+
+
 def test_logs_may_be_cut_anywhere_and_hold_anything():
     whole = recorded("codex", "done")
     counts = [len(agent().parse(logs).calls) for logs in cut_anywhere(whole)]

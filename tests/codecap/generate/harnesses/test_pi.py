@@ -40,6 +40,12 @@ def test_a_run_whose_model_failed_says_so_though_its_exit_status_is_0():
     assert (trace.rounds, trace.stop) == (1, "error") and "as the script says" in trace.errors[-1]
 
 
+@pytest.mark.parametrize(("raw", "stop"), [("refusal", "refusal"), ("incomplete.content_filter", "content_filter"), ("x", "error")])
+def test_a_refusal_that_it_calls_an_error_is_one_all_the_same(raw, stop):
+    message = {"role": "assistant", "content": [], "stopReason": "error", "rawStopReason": raw, "errorMessage": "The model refused"}
+    assert agent().parse({"stdout": json.dumps({"type": "message_end", "message": message})}).stop == stop
+
+
 def test_logs_may_be_cut_anywhere_and_hold_anything():
     whole = recorded("pi", "done")
     counts = [len(agent().parse(logs).calls) for logs in cut_anywhere(whole)]

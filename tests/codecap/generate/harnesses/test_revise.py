@@ -119,10 +119,12 @@ def _is_side_by_side(body, squares):
 
 @pytest.mark.slow
 def test_a_page_that_gives_no_video_is_shown_with_the_reason_and_mended(clip, opened, durable):
-    model = Model(page(3, extra="paint();"), page(3))
-    row, _ = revised(clip, model, opened, durable, rounds=1)
+    model, bodies = Model(page(3, extra="paint();"), page(3)), []
+    row, _ = revised(clip, model, opened, durable, bodies, rounds=1)
     assert (row.outcome, row.rounds) == (Outcome.OK, 2) and row.html.read_text() == page(3) + "\n"
     assert "runtime_error" in model.asked[1] and "paint is not defined" in model.asked[1] and "paint();" in model.asked[1]
+    first, mending = (str(body["messages"]).count("image_url': {'url'") for body in bodies)
+    assert first == mending > 0  # what it is to redraw
 
 
 def test_without_a_page_the_next_round_asks_anew_and_a_refusal_ends_it(clip, opened, durable):

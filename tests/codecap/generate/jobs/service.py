@@ -16,6 +16,12 @@ ANSWERS = {  # to an order: status and body
     "401": (401, {"error": {"code": "AuthenticationError", "message": f"The API key {KEY} is wrong."}}),
     "refused": (400, REFUSAL),
     "no id": (200, {"object": "task"}),
+    "no id, and words": (200, {"code": 0, "message": "success", "data": {"task": "x"}}),
+    "no rights": (403, {"error": {"code": "AccessDenied", "message": "not authorized: no identity-based policy allows it"}}),
+    "a plan": (400, {"error": {"code": "InvalidParameter", "message": "duration is prohibited for this plan"}}),
+    "200 with 429": (200, {"error": {"code": "RateLimitExceeded", "message": "too many requests"}}),
+    "200 with 400": (200, {"error": {"code": "InvalidParameter", "message": "duration"}}),
+    "200 refused": (200, REFUSAL),
 }
 
 
@@ -28,6 +34,7 @@ class Service:
             before anything is read, "hang" takes the job and does not answer.
         states: what a job goes through, a question each; the last one stays.
         failure: the error of a job that failed.
+        echo: what the answer about a job that is done says beside.
         downloads: ways in which the next downloads are met: "404", "503", "cut", "elsewhere" (a redirect); then "well".
         keys: of the requests for videos.
     """
@@ -41,6 +48,7 @@ class Service:
         self.states = ["queued", "running", "succeeded"]
         self.asked: Counter[str] = Counter()
         self.failure: dict = {}
+        self.echo: object = None
         self.downloads: deque[str] = deque()
         self.keys: list[str | None] = []
         self.hanging = threading.Event()
@@ -92,7 +100,10 @@ class Service:
         told = {"id": job, "model": self.jobs[job]["model"], "status": state}
         if state == "succeeded":
             address = f"{self.base_url.removesuffix('/api/v3')}/files/{job}.mp4?signature=abc"
-            told |= {"content": {"video_url": address}, "usage": {"completion_tokens": 108_900, "total_tokens": 108_900}}
+            told |= {
+                "content": {"video_url": address, "echo": self.echo},
+                "usage": {"completion_tokens": 108_900, "total_tokens": 108_900},
+            }
         return told | ({"error": self.failure} if state == "failed" else {})
 
 

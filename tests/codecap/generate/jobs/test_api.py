@@ -99,7 +99,34 @@ def test_refusals_are_told_from_faults():
     assert api.is_refusal("OutputVideoSensitiveContentDetected.PolicyViolation", "")
     assert api.is_refusal("moderation_blocked", "Your request was blocked by our moderation system.")
     assert not api.is_refusal("InternalServiceError", "The service encountered an unexpected internal error.")
-    assert not api.is_refusal("InvalidParameter", "The parameter duration is not valid.")
+    assert api.is_refusal("InvalidParameter", "The prompt was blocked by our moderation system.")
+    assert api.is_refusal("", "Rejected as a result of our safety system.")
+    for code, message in [
+        ("InvalidParameter", "The parameter duration is not valid."),
+        ("InvalidParameter", "duration is prohibited for this plan"),
+        ("InvalidParameter", "names are case-sensitive"),
+        ("AccessDenied", "no identity-based policy allows it"),
+        ("AccountOverdue", "safety deposit missing"),
+        ("InternalServiceError", "content moderation is not available"),
+    ]:
+        assert not api.is_refusal(code, message)
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"),
+    [
+        ({"error": {"code": "RateLimit"}}, True),
+        ({"error": {"message": "words"}}, True),
+        ({"error": "words"}, True),
+        ({"message": "success", "data": {"task": 1}}, False),
+        ({"error": None}, False),
+        ({"error": {"code": 0, "message": "ok"}}, False),
+        ({"error": {"code": "Success"}}, False),
+        ({}, False),
+    ],
+)
+def test_answers_that_say_that_something_went_wrong(told, wrong):
+    assert JobApi(**BASE).says_error(told) is wrong
 
 
 def test_what_only_says_how_patiently_it_is_asked_is_no_part_of_what_is_ordered():

@@ -21,9 +21,22 @@ def test_an_address_that_has_expired_is_asked_for_again(service, api_of, open_ex
     Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == video
     service.downloads.extend(["403", "404"])
-    with pytest.raises(InfraError, match="cgt-001 cannot be downloaded: HTTP 404; the next run tries again"):
+    with pytest.raises(InfraError, match="cgt-001 cannot be downloaded: HTTP 404; the next run tries again; set .*lost_again"):
         Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
+    Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
+    Jobs(open_exchange(), api_of(submit_lost_again=True)).video(order, tmp_path / "out")  # it is there again
     assert len(service.jobs) == 1
+
+
+def test_a_file_that_stays_away_can_be_had_of_another_job(service, api_of, open_exchange, order, tmp_path, video):
+    for _ in range(2):
+        service.downloads.extend(["404"] * 2)
+        with pytest.raises(InfraError, match="cgt-001 cannot be downloaded"):
+            Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
+    assert list(service.jobs) == ["cgt-001"]
+    assert Jobs(open_exchange(), api_of(submit_lost_again=True)).video(order, tmp_path / "out").job == "cgt-002"
+    assert Jobs(open_exchange(), api_of()).video(order, tmp_path / "out").job == "cgt-002"
+    assert (tmp_path / "out").read_bytes() == video and len(service.jobs) == 2
 
 
 def test_a_file_that_is_too_large_is_not_taken(service, api_of, open_exchange, order, tmp_path):

@@ -124,7 +124,35 @@ def test_a_run_that_is_killed_while_it_orders_orders_nothing_again_by_itself(ser
     assert len(service.jobs) == 2
 
 
-@pytest.mark.parametrize("way", ["cut", "504", "500 of a gateway", "no id"])
+@pytest.mark.parametrize("way", ["no rights", "a plan", "200 with 400"])
+def test_missing_rights_and_wrong_orders_are_no_refusals(service, open_exchange, api_of, order, tmp_path, way):
+    service.orders.append(way)
+    with pytest.raises(Rejected, match="AccessDenied|InvalidParameter"):
+        Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
+    assert Jobs(open_exchange(), api_of()).video(order, tmp_path / "out").job == "cgt-001"
+    assert not open_exchange().budget.account().open
+
+
+def test_errors_that_are_said_with_status_200_took_no_order(service, open_exchange, api_of, order, tmp_path):
+    service.orders.append("200 with 429")
+    assert Jobs(open_exchange(), api_of()).video(order, tmp_path / "out").job == "cgt-001"
+    service.orders.append("200 refused")
+    with pytest.raises(Refused, match="InputTextSensitiveContentDetected"):
+        Jobs(open_exchange(), api_of(model="video-2")).video(order, tmp_path / "out")
+
+
+def test_half_a_character_in_an_answer_is_replaced(service, open_exchange, api_of, order, tmp_path):
+    service.states, service.failure = ["failed"], {"code": "Internal\ud83d", "message": "caf\ud83d"}
+    with pytest.raises(InfraError, match=r"Internal\?: caf\?"):
+        Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
+    service.states, service.echo = ["succeeded"], ["caf\ud83d", float("inf")]
+    for _ in range(2):
+        done = Jobs(open_exchange(), api_of()).video(order, tmp_path / "out")
+        assert done.answer["content"]["echo"] == ["caf?", None]
+        json.dumps(done.answer, ensure_ascii=False, allow_nan=False).encode()
+
+
+@pytest.mark.parametrize("way", ["cut", "504", "500 of a gateway", "no id", "no id, and words"])
 def test_an_order_whose_answer_is_lost_is_not_sent_again(service, open_exchange, api_of, order, tmp_path, way):
     service.orders.append(way)
     for _ in range(2):

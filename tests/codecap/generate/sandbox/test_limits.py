@@ -76,6 +76,57 @@ def test_many_small_processes_count_together(bwrap, box, run, python, kept_by):
     assert nothing_is_left()
 
 
+SHARED = """
+import mmap, os, time
+for _ in range({processes}):
+    if os.fork() == 0:
+        held = mmap.mmap(-1, 60_000_000)
+        for place in range(0, 60_000_000, 4096):
+            held[place] = 1
+        time.sleep({s})
+        os._exit(0)
+time.sleep({s})
+"""
+SHARED_BY_ALL = """
+import mmap, os, time
+held = mmap.mmap(-1, 60_000_000)
+held.write(bytes(60_000_000))
+for _ in range(5):
+    if os.fork() == 0:
+        sum(held[place] for place in range(0, 60_000_000, 4096))
+        break
+time.sleep(1.5)
+"""
+TABLES = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+begin = libc.mmap(None, 90_000 << 21, 1, 0x4022, -1, 0)  # readable; private, anonymous, without a reserve
+for number in range(90_000):  # a read maps the page of zeros: only the kernel's tables grow
+    ctypes.c_char.from_address(begin + (number << 21)).value
+time.sleep(20)
+"""
+
+
+def test_shared_memory_of_several_processes_counts_as_often_as_it_is_there(bwrap, box, run, python, without_groups):
+    ran = run(bwrap, box(), *python(SHARED.format(processes=6, s=3)))
+    assert ran.outgrown or ran.curbed
+    assert nothing_is_left()
+
+
+def test_shared_memory_that_several_have_counts_once(bwrap, box, run, python, without_groups):
+    ran = run(bwrap, box(), *python(SHARED_BY_ALL))
+    assert (ran.status, ran.outgrown, ran.curbed) == (0, None, ())
+    assert 60 < ran.peak_mb < 300
+
+
+def test_the_tables_of_pages_count_as_memory(bwrap, box, run, python, without_groups):
+    ran = run(bwrap, box(), *python(TABLES))
+    assert ran.outgrown == "more than 300 MB of memory"
+    assert ran.wall_s < 15
+
+
 def test_files_in_memory_count_as_memory(bwrap, box, run, python, kept_by):
     fill = "head -c 60M /dev/zero > /tmp/a; head -c 30M /dev/zero > /dev/shm/a; df --output=used /tmp | tail -1; "
     words = python(ALLOCATE.format(mb=230, s=2))
