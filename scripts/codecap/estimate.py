@@ -26,6 +26,7 @@ from codecap.score.engine import choice
 
 SHORT_ANSWER, SHORT_CAPTION = 100, 3000  # output tokens: of a verdict; of a page or a text, with little thinking before it
 LOW_INPUT, HIGH_INPUT = 0.8, 1.25  # of the estimated input tokens
+Done = Callable[[str, str], set[str]]  # of a system and a bucket: clips
 OTHER_TABLE = "name another one with `--config FILE`, a file that says `clips: my/clips.tsv`"
 ASKED_AGAIN = Decimal("1.1")  # high: one answer in ten cannot be read and is asked for again
 
@@ -77,8 +78,8 @@ class Asker:
     endpoint: Endpoint
     systems: tuple[str, ...]
     questions: Callable[[Clip], list[Question] | None]
-    recorded: Callable[[str, str], set[str]]
-    dropped: Callable[[str, str], set[str]]
+    recorded: Done
+    dropped: Done
     short_answer: int = SHORT_ANSWER
 
 
@@ -149,29 +150,33 @@ def _captioners(config: Mapping[str, Any], run: plan.Plan, problems: list[str]) 
 
 
 def _scorers(config: Mapping[str, Any], run: plan.Plan, annotations: Mapping[str, Annotation | None]) -> Iterator[Asker]:
-    """The judges and the prompter that ask hosted models.
+    for name, backend, recorded in scorers(config):
+
+        def questions(clip: Clip, backend: Any = backend) -> list[Question] | None:
+            told = annotations[clip.clip_id]
+            return None if told is None else backend.questions_expected(clip, told)
+
+        yield Asker(name, backend.settings.endpoint, tuple(run.systems), questions, recorded, _without_video)
+
+
+def scorers(config: Mapping[str, Any]) -> Iterator[tuple[str, Any, Done]]:
+    """The judges and the prompter of a configuration that ask hosted models: name, backend, and which clips of a system and a bucket
+    it has answered.
 
     Raises:
         registry.Unavailable: one is not there, or a setting of it is wrong.
     """
-
-    def asker(name: str, backend: Any, recorded: Callable[[str, str], set[str]]) -> Iterator[Asker]:
-        def questions(clip: Clip) -> list[Question] | None:
-            told = annotations[clip.clip_id]
-            return None if told is None else backend.questions_expected(clip, told)
-
-        if hasattr(backend, "questions_expected"):
-            yield Asker(name, backend.settings.endpoint, tuple(run.systems), questions, recorded, _without_video)
-
     for name, told in config["metrics"].items():
         chosen = choice.metric(config, name).settings
         if judge := chosen.get("judge"):
             backend = registry.make("score.judges", judge, chosen["judges"][judge])
-            yield from asker(f"{name}, judge {judge}", backend, functools.partial(_judged, backend, name, told["lane"]))
+            if hasattr(backend, "questions_expected"):
+                yield f"{name}, judge {judge}", backend, functools.partial(_judged, backend, name, told["lane"])
     if choice.OBJECTS_METRIC in config["metrics"]:
         prompter = choice.backend(config, "prompter")
         backend = registry.make("score.prompters", prompter.name, prompter.settings)
-        yield from asker(f"{choice.OBJECTS_METRIC}, prompter {prompter.name}", backend, functools.partial(_prompted, backend))
+        if hasattr(backend, "questions_expected"):
+            yield f"{choice.OBJECTS_METRIC}, prompter {prompter.name}", backend, functools.partial(_prompted, backend)
 
 
 def _cost(asker: Asker, questions: Sequence[Question], prices: PriceTable) -> _Clip:

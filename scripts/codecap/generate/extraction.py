@@ -111,7 +111,8 @@ def blocks(text: str) -> list[Block]:
 
 
 def _page_of(block: Block) -> str | None:
-    """The whole block, where it is one page: a script may follow its `</html>`. Else its last document. A first line may name its file."""
+    """The whole block, where it is one page: its file's name may come before it, and a script after its `</html>`. Else its last
+    document."""
     text = _FILE_NAME.sub("", block.text)
     found = documents(text) if _BEGINS_WHOLE.match(text) else []
     if not found:

@@ -126,7 +126,7 @@ def test_who_asks_is_who_is_counted_in_the_estimate_of_costs(paper, demo):
         }
         if nodes.kind_of(config, "prompt_objects") == "network":
             named.add(f"{OBJECTS_METRIC}, prompter {config['metrics'][OBJECTS_METRIC]['prompter']}")
-        assert named == {asker.name for asker in estimate.askers(config)}
+        assert named == {name for name, _, _ in estimate.scorers(config)}
 
 
 @pytest.mark.parametrize("family", [*BACKENDS, "prompter", "segmenter"])
