@@ -101,6 +101,18 @@ FetchCause = Literal[
 LATER = frozenset({"cut_short", "refused", "network"})
 
 
+class Asked(Row):
+    """What a source was asked for, and how much it offered; or why it did not answer."""
+
+    source: str
+    query: str = ""
+    category: str = ""
+    quota: int | None = None  # None: all that there are
+    offered: int = 0
+    cause: FetchCause | None = None
+    reason: str = ""
+
+
 class Original(Row):
     """A candidate after the fetch: the file as it came, or why there is none."""
 
@@ -138,6 +150,23 @@ class Part(Row):
     start: int = Field(ge=0)
     stop: int = Field(gt=0)
     reasons: list[str] = []  # why this one
+
+
+class PassedOver(Row):
+    """An original of which nothing becomes a clip, and why."""
+
+    candidate_id: str
+    reason: Words
+
+
+class Duplicate(Row):
+    """An original that shows what another one shows, which is kept in its place."""
+
+    candidate_id: str
+    twin: str  # candidate_id of the one that is kept
+    offset_s: float  # what it shows at t, its twin shows at t + offset_s
+    shared_s: float  # for so long
+    likeness: float  # correlation of their pictures, 0-1
 
 
 class LedgerEntry(Row):
@@ -188,6 +217,7 @@ class Verdict(Row):
     features: dict[str, float]
     reasons: list[str] = []
     protocol: str = ""
+    retry: bool = False  # a model's vote could not be had this time
 
 
 class AnnotatedObject(Row):
