@@ -47,6 +47,7 @@ rule all:
 rule dataset:
     input:
         "results/3_annotate/clips.tsv",
+        "results/1_collect/ledger.jsonl",
 
 
 rule weights:

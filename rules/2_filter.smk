@@ -16,6 +16,8 @@ rule filter_clips:
         **needs("filter_clips"),
     params:
         settings=config["filter"],
-        code=digest("codecap.filtering.verdict"),
+        code=digest("codecap.filtering.features"),  # what is stored of a clip: its features
+        verdict=digest("codecap.filtering.verdict"),
+        this_try=this_try("filter_clips"),
     script:
         "../scripts/filter_clips.py"

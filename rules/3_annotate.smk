@@ -1,9 +1,11 @@
 # Stage 3: what is in each clip, and where?
-# in   results/1_collect/clips/{bucket}.jsonl, results/2_filter/{bucket}.jsonl; for the benchmark the clips table
+# in   results/1_collect/clips/{bucket}.jsonl, results/2_filter/{bucket}.jsonl, config key `decisions`; for the benchmark the clips table
 # out  results/3_annotate/drafts/{bucket}.jsonl      one Annotation a kept clip, for people to review
 #      results/3_annotate/clips.tsv, annotations/    the data set: a table and one draft a clip, for a person to commit
 #      results/3_annotate/proposed/{bucket}.jsonl    one Annotation a clip of the benchmark's table, as drafted
 #      results/3_annotate/approved/{bucket}.jsonl    the same from the files that people approved
+
+from codecap.filtering import decisions
 
 
 rule draft_annotations:
@@ -22,6 +24,7 @@ rule draft_annotations:
         proposer=config["proposer"],
         settings=config["proposers"].get(config["proposer"], {}),
         code=digest(f"codecap.annotate.proposers.{config['proposer']}"),
+        decisions=lambda w: decisions.digest_of(config),
     script:
         "../scripts/draft_annotations.py"
 
@@ -29,7 +32,6 @@ rule draft_annotations:
 rule tabulate_dataset:
     input:
         clips=expand("results/1_collect/clips/{bucket}.jsonl", bucket=PLAN.all_buckets),
-        shots=expand("results/1_collect/shots/{bucket}.jsonl", bucket=PLAN.all_buckets),
         verdicts=expand("results/2_filter/{bucket}.jsonl", bucket=PLAN.all_buckets),
         drafts=expand("results/3_annotate/drafts/{bucket}.jsonl", bucket=PLAN.all_buckets),
     output:
@@ -42,6 +44,8 @@ rule tabulate_dataset:
         "../envs/base.yaml"
     resources:
         **needs("tabulate_dataset"),
+    params:
+        decisions=lambda w: decisions.digest_of(config),
     script:
         "../scripts/tabulate_dataset.py"
 

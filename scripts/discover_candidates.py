@@ -4,13 +4,24 @@ from pathlib import Path
 
 from codecap import job
 from codecap.collect import collect_candidates
-from codecap.records import Candidate, write_rows
+from codecap.collect.fetching import TURNS
+from codecap.records import LATER, Asked, Candidate, write_rows
 
 
-def discover_candidates(*, sources: dict, candidates: Path) -> None:
-    write_rows(candidates, Candidate, collect_candidates(sources))
+def discover_candidates(shard: job.Shard, *, config: dict, candidates: Path, asked: Path) -> None:
+    found = collect_candidates(config["sources"], Path(config["store"]["bulk"]) / TURNS)
+    write_rows(candidates, Candidate, found.candidates)
+    write_rows(asked, Asked, found.asked)
+    shard.settle("queries", [(f"{row.source} {row.query}", row.reason) for row in found.asked if row.cause in LATER])
 
 
 if "snakemake" in globals():
-    with job.shard(snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config):
-        discover_candidates(sources=snakemake.params.sources, candidates=Path(snakemake.output.candidates))
+    with job.shard(
+        snakemake.rule, snakemake.wildcards, snakemake.log, snakemake.resources, snakemake.params, snakemake.config
+    ) as shard:
+        discover_candidates(
+            shard,
+            config=snakemake.config,
+            candidates=Path(snakemake.output.candidates),
+            asked=Path(snakemake.output.asked),
+        )

@@ -1,16 +1,23 @@
 """Draft annotations of the kept clips of one shard, for people to review."""
 
+from functools import partial
 from pathlib import Path
 
 from codecap import job
 from codecap.annotate.drafts import draft_shard
+from codecap.collect.known_boxes import annotation_of
+from codecap.filtering import decisions
 from codecap.records import Annotation, Ingested, Verdict, read_rows, write_rows
 
 
 def draft_annotations(shard: job.Shard, *, config: dict, params: dict, clips: Path, verdicts: Path, drafts: Path) -> None:
-    kept = {row.clip_id for row in read_rows(verdicts, Verdict) if row.decision == "keep"}
-    rows = [row.clip for row in read_rows(clips, Ingested) if row.clip is not None and row.clip.clip_id in kept]
-    made = draft_shard(rows, params["proposer"], params["settings"], params["code"], Path(config["store"]["durable"]))
+    found = {row.clip_id: row for row in read_rows(verdicts, Verdict)}
+    rows = decisions.kept(
+        [row.clip for row in read_rows(clips, Ingested) if row.clip is not None], found, decisions.of_config(config)
+    )
+    roots = {name: Path(config["store"][name]) for name in ("durable", "bulk")}
+    known = partial(annotation_of, bulk=roots["bulk"])
+    made = draft_shard(rows, params["proposer"], params["settings"], params["code"], roots["durable"], known)
     write_rows(drafts, Annotation, shard.counted(made, "drafts", len(rows)))
 
 

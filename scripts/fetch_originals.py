@@ -4,16 +4,16 @@ from pathlib import Path
 
 from codecap import job, plan
 from codecap.collect import fetch_shard
-from codecap.records import Candidate, Original, read_rows, write_rows
+from codecap.records import LATER, Candidate, Original, read_rows, write_rows
 
 
 def fetch_originals(shard: job.Shard, *, config: dict, bucket: str, candidates: Path, originals: Path) -> None:
     offered = [row for row in read_rows(candidates, Candidate) if plan.bucket_of(row.candidate_id, config["buckets"]) == bucket]
-    folder = Path(config["store"]["bulk"]) / "originals"
-    rows = list(shard.counted(fetch_shard(offered, config["sources"], folder), "originals", len(offered)))
+    roots = [Path(config["store"][name]) for name in ("bulk", "durable")]
+    rows = list(shard.counted(fetch_shard(offered, config["sources"], *roots), "originals", len(offered)))
     write_rows(originals, Original, rows)
-    failed = [(row.candidate.candidate_id, row.reason) for row in rows if row.status == "failed"]
-    shard.settle("originals", failed, files=[row.path for row in rows])
+    failed = [row for row in rows if row.status == "failed" and (row.cause is None or row.cause in LATER)]
+    shard.settle("originals", [(row.candidate.candidate_id, row.reason) for row in failed], files=[row.path for row in rows])
 
 
 if "snakemake" in globals():

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from codecap import job
 from codecap.collect.dataset import tabulate
+from codecap.filtering import decisions
 from codecap.records import Annotation, Ingested, Verdict, read_rows
 
 
@@ -12,6 +13,7 @@ def tabulate_dataset(*, config: dict, inputs: dict, clips: Path, verdicts: Path,
         ingested=[row for path in inputs["clips"] for row in read_rows(path, Ingested)],
         verdicts=[row for path in inputs["verdicts"] for row in read_rows(path, Verdict)],
         drafts=[row for path in inputs["drafts"] for row in read_rows(path, Annotation)],
+        decisions=decisions.of_config(config),
         clips_table=clips,
         verdicts_table=verdicts,
         annotations=annotations,

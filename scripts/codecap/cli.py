@@ -11,9 +11,12 @@ import typer
 
 from codecap import config as configuration
 from codecap import job
+from codecap.commands import bench_filter as filter_bench
 from codecap.commands import bench_scale as scale_commands
 from codecap.commands import bench_score as bench_commands
+from codecap.commands import dataset as dataset_commands
 from codecap.commands import exchange as exchange_commands
+from codecap.commands import filter as filter_commands
 from codecap.commands import harness as harness_commands
 from codecap.commands import humans as humans_commands
 from codecap.commands import models as models_commands
@@ -34,7 +37,9 @@ app.add_typer(humans_commands.app, name="humans")
 app.add_typer(weights_commands.app, name="weights")
 app.command()(cost)
 app.command()(status)
+app.add_typer(dataset_commands.app, name="dataset")
 app.add_typer(exchange_commands.app, name="exchange")
+app.add_typer(filter_commands.app, name="filter")
 app.add_typer(harness_commands.app, name="harness")
 app.add_typer(models_commands.app, name="models")
 app.add_typer(slurm_commands.app, name="slurm")
@@ -92,35 +97,6 @@ def ingest(
                 err=made is None,
             )
     raise typer.Exit(0 if any(row.status == "ok" for row in rows) else 1)
-
-
-@app.command("filter")
-def filter_(
-    folder: Annotated[Path, typer.Argument(help="Folder with clips.tsv, as `codecap ingest` writes it.")],
-    config: Config = EMBEDDED,
-    as_json: AsJson = False,
-) -> None:
-    """Say which clips are structured 2D content, and why the others are not. The exit status is 1 when one cannot be judged."""
-    from codecap.clips_table import read_clips
-    from codecap.filtering.verdict import filter_clip
-
-    with job.running():
-        settings = configuration.load(*config)["filter"]
-        problems: list[str] = []
-        verdicts = []
-        for clip in read_clips(folder / "clips.tsv", problems=problems):
-            try:
-                verdicts.append(filter_clip(clip, settings))
-            except UserError as error:
-                problems.append(str(error))
-        _tell(problems or ([] if verdicts else [f"{folder / 'clips.tsv'}: no clips in it"]))
-    if as_json:
-        told = [verdict.model_dump(mode="json", exclude={"clip_id"}) | {"clip": verdict.clip_id} for verdict in verdicts]
-        typer.echo(json.dumps(told, indent=1))
-    else:
-        for verdict in verdicts:
-            typer.echo(f"{verdict.decision:5} {verdict.clip_id}  {'; '.join(verdict.reasons)}")
-    raise typer.Exit(1 if problems or not verdicts else 0)
 
 
 @app.command()
@@ -323,6 +299,7 @@ def bench_render(
 
 
 bench.command("score")(bench_commands.score)
+bench.command("filter")(filter_bench.filter_)
 bench.command("scale")(scale_commands.scale)
 
 

@@ -160,8 +160,7 @@ def _scorers(config: Mapping[str, Any], run: plan.Plan, annotations: Mapping[str
 
 
 def scorers(config: Mapping[str, Any]) -> Iterator[tuple[str, Any, Done]]:
-    """The judges and the prompter of a configuration that ask hosted models: name, backend, and which clips of a system and a bucket
-    it has answered.
+    """The judges and the prompter of a configuration that ask hosted models: name, backend, and what it has answered.
 
     Raises:
         registry.Unavailable: one is not there, or a setting of it is wrong.

@@ -163,14 +163,27 @@ def shard_clips(config: Mapping[str, Any], bucket: str) -> list[Clip]:
     return in_buckets(_clips(config, []), config["buckets"]).get(bucket, [])
 
 
+def taking_part(sources: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The entries of `sources` that are not `enabled: false`, without that word.
+
+    >>> taking_part({"a": {"plugin": "local"}, "b": {"plugin": "youtube", "enabled": False}})
+    {'a': {'plugin': 'local'}}
+    """
+    return {
+        name: {key: value for key, value in entry.items() if key != "enabled"}
+        for name, entry in sources.items()
+        if entry.get("enabled", True)
+    }
+
+
 def offered(sources: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What local sources offer now, so that a new file is discovered; others are asked again with `-R discover_candidates`."""
+    """What sources of this machine offer now, so that a new file is discovered; `-R discover_candidates` asks the others again."""
     found = {}
-    for name, entry in sources.items():
-        if entry["plugin"] == "local":
+    for name, entry in taking_part(sources).items():
+        if entry["plugin"] in ("local", "page"):
             settings = {key: value for key, value in entry.items() if key != "plugin"}
             try:
-                source = registry.make("collect.sources", "local", settings)
+                source = registry.make("collect.sources", entry["plugin"], settings)
                 found[name] = [candidate.locator for candidate in source.discover()]
             except (FileNotFoundError, registry.Unavailable):
                 found[name] = []  # the job says what is wrong

@@ -76,8 +76,41 @@ class Candidate(Row):
     source: str  # name of its entry in the config
     locator: str  # path or URL
     category: Literal["A", "B", "C", "E", "F", "U"] = "U"
-    licence: str = ""
+    licence: str = ""  # as the site or the entry states it
     title: str = ""
+    uploader: str = ""
+    published: str = ""  # date, 2026-11-30; "" where the site does not say
+    duration_s: float | None = Field(default=None, gt=0)  # as the site says
+    query: str = ""  # that found it, as the config has it
+    whole: bool = True  # one clip, as it is; else parts of it are chosen
+
+
+# Why a video cannot be had. Those of LATER may be had at another time, and are tried again by the next run.
+FetchCause = Literal[
+    "gone",  # 404, 410, removed, account closed
+    "private",  # 401, 403, a password or a login is asked for
+    "age",
+    "country",
+    "no_video",  # a page without one, or of a live stream
+    "unwanted",  # too long or too large for the entry's limits
+    "not_a_video",  # what came is no video: a page of HTML, pictures alone
+    "cut_short",  # less came than was promised
+    "refused",  # 412, 429: too many requests, or a robot was suspected
+    "network",  # no answer, 5xx
+]
+LATER = frozenset({"cut_short", "refused", "network"})
+
+
+class Asked(Row):
+    """What a source was asked for, and how much it offered; or why it did not answer."""
+
+    source: str
+    query: str = ""
+    category: str = ""
+    quota: int | None = None  # None: all that there are
+    offered: int = 0
+    cause: FetchCause | None = None
+    reason: str = ""
 
 
 class Original(Row):
@@ -85,9 +118,72 @@ class Original(Row):
 
     candidate: Candidate
     status: Literal["ok", "failed"]
+    cause: FetchCause | None = None  # of a failed one; None where a file of this machine is wrong
     path: Path | None = None
     sha256: str = ""
+    size_bytes: int = 0
+    fetched: str = ""  # when, UTC: 2026-11-30T11:45:00Z
     reason: str = ""
+
+
+class Survey(Row):
+    """What an original shows, measured in one pass over its pictures on the 24 fps clock; or why that cannot be."""
+
+    candidate_id: str
+    sha256: str  # of the file
+    status: Literal["ok", "failed"]
+    reason: str = ""
+    frames: int = 0
+    width_px: int = 0
+    height_px: int = 0
+    shots: list[tuple[int, int]] = []  # first frame, and the frame after the last
+    hashes: list[str] = []  # one perceptual hash a half second, in hex
+    activity: list[float] = []  # share of the picture that changes, of each half second
+    looks: list[dict[str, float]] = []  # the filter's features of each shot
+
+
+class Part(Row):
+    """A stretch of an original that becomes a clip: frames `start` to before `stop` on the original's 24 fps clock."""
+
+    candidate_id: str
+    clip_id: ClipId
+    start: int = Field(ge=0)
+    stop: int = Field(gt=0)
+    reasons: list[str] = []  # why this one
+
+
+class PassedOver(Row):
+    """An original of which nothing becomes a clip, and why."""
+
+    candidate_id: str
+    reason: Words
+
+
+class Duplicate(Row):
+    """An original that shows what another one shows, which is kept in its place."""
+
+    candidate_id: str
+    twin: str  # candidate_id of the one that is kept
+    offset_s: float  # what it shows at t, its twin shows at t + offset_s
+    shared_s: float  # for so long
+    likeness: float  # correlation of their pictures, 0-1
+
+
+class LedgerEntry(Row):
+    """What became of a candidate, for as long as the data set lives: where it came from, and where it is now."""
+
+    candidate: Candidate
+    status: Literal["fetched", "failed", "gone", "duplicate", "waiting"]  # gone: it was fetched once, and its site has it no more
+    cause: FetchCause | None = None
+    reason: str = ""
+    sha256: str = ""
+    size_bytes: int = 0
+    fetched: str = ""
+    first_seen: str = ""
+    last_seen: str = ""  # when a source offered it last
+    gone: str = ""  # when it was found to be no more
+    twin: str = ""  # candidate_id of the one that is kept in its place
+    clips: list[str] = []  # ids of the clips made of it
 
 
 class Clip(Row):
@@ -121,6 +217,7 @@ class Verdict(Row):
     features: dict[str, float]
     reasons: list[str] = []
     protocol: str = ""
+    retry: bool = False  # a model's vote could not be had this time
 
 
 class AnnotatedObject(Row):

@@ -43,7 +43,7 @@ def test_ingest_goes_on_after_bad_files_and_names_them(tmp_path):
 
 def test_filter_speaks_json(tmp_path):
     codecap("ingest", CLIPS[1].mp4, "--out", tmp_path)
-    (told,) = json.loads(codecap("filter", tmp_path, "--json").stdout)
+    (told,) = json.loads(codecap("filter", "check", tmp_path, "--json").stdout)
     assert told["clip"] == CLIPS[1].clip_id and told["decision"] == "keep"
     assert told["features"] and "reasons" in told
 
@@ -111,7 +111,7 @@ def test_filter_judges_the_others_when_one_clip_is_broken(tmp_path):
     codecap("ingest", CLIPS[1].mp4, CLIPS[2].mp4, "--out", tmp_path)
     broken = tmp_path / f"{CLIPS[1].clip_id}.mp4"
     broken.write_bytes(broken.read_bytes()[:5000])
-    ran = codecap("filter", tmp_path, "--json")
+    ran = codecap("filter", "check", tmp_path, "--json")
     assert CLIPS[2].clip_id in ran.stdout and "Traceback" not in ran.stderr
 
 
@@ -120,7 +120,7 @@ def test_filter_judges_the_others_when_one_clip_is_broken(tmp_path):
     [
         ("ingest", DEMO / "clips.tsv", "--out", "out"),
         ("ingest", CLIPS[0].mp4, "--out", "out", "--category", "Q"),
-        ("filter", "."),
+        ("filter", "check", "."),
         ("render", "page.html", "--seconds", "inf", "--size", "64x48", "-o", "page.mp4"),
         ("render", "page.html", "--seconds", "1", "--size", "99999x9", "-o", "page.mp4"),
         ("render", "nowhere.html", "--seconds", "1", "--size", "64x48", "-o", "page.mp4"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,25 @@ LOG = logging.getLogger("codecap")
 
 
 def draft_shard(
-    clips: Iterable[Clip], proposer: str, settings: Mapping[str, Any], code: str, durable: Path
+    clips: Iterable[Clip],
+    proposer: str,
+    settings: Mapping[str, Any],
+    code: str,
+    durable: Path,
+    known: Callable[[Clip], Annotation | None] = lambda _: None,
 ) -> Iterator[Annotation]:
-    """One row a clip that can be read; a clip that cannot is named in the log, and the metrics that need it stay unscored."""
+    """One row a clip that can be read; a clip that cannot is named in the log, and the metrics that need it stay unscored.
+
+    Args:
+        known: gives the annotation of a clip of which nothing need be proposed, such as a rendered page; else None.
+    """
     store = ItemStore(durable, stage="draft_annotations", salt=[proposer, settings, code])
     load = functools.cache(lambda: registry.make("annotate.proposers", proposer, settings))
     for clip in clips:
+        annotation = known(clip)
+        if annotation is not None:
+            yield annotation
+            continue
         try:
             item = store.get_or_make(
                 proposer,

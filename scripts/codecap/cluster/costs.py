@@ -107,7 +107,8 @@ ONE_CALL = Cost(mb=1000, mb_mpx=200, mb_mpx_s=20, start_s=2, s=60, derived=True)
 AGENT = Backend(Cost(mb=500, s=600, derived=True))  # a harness that is not listed
 RULES = {  # the script with its libraries, and its work on a clip
     "ingest_originals": Cost(mb=150, mb_mpx=90, start_s=1, s=0.5, s_mpx_s=0.6),
-    "detect_shots": Cost(mb=150, mb_mpx=60, start_s=2, s=0.5, s_mpx_s=0.2),
+    "survey_originals": Cost(mb=200, mb_mpx=60, start_s=2, s=0.5, s_s=0.25, s_mpx_s=0.15),
+    "choose_parts": Cost(mb=250, start_s=2, s=1),
     "filter_clips": Cost(mb=150, mb_mpx=50, start_s=1, s=0.5, s_mpx_s=0.2),
     "draft_annotations": Cost(mb=220, mb_mpx=50, start_s=2, s=2, s_s=1, s_mpx_s=1),
     "propose_annotations": Cost(mb=220, mb_mpx=50, start_s=2, s=2, s_s=1, s_mpx_s=1),
@@ -125,6 +126,7 @@ RULES = {  # the script with its libraries, and its work on a clip
 WHOLE = ("compare_systems", "build_report")  # rules whose work is that of all systems
 ROWS = {  # rules that hold all their rows at once
     "gather_annotations": Rows(0.0, 0.07),
+    "choose_parts": Rows(0.0, 0.002),
     "tabulate_dataset": Rows(0.1, 0.07),
     "compare_systems": Rows(0.13, 0.07),
     "build_report": Rows(0.06, 0.07),

@@ -54,6 +54,8 @@ def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", entry: Mapping
         lane: of `describe_references` and `score_renders`.
         entry: of `generate_captions`, the system's in `models`.
     """
+    if rule == "filter_clips":
+        return "network" if config["filter"].get("vote") else "cpu"
     if rule == "generate_captions":
         return of_system(entry or {})
     if rule == "prompt_objects":

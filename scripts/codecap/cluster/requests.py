@@ -126,7 +126,7 @@ class Requests:
         named = dict(wildcards)
         shard = "/".join([rule, *named.values()])
         mark = self._journals.read(shard)
-        clips = Clips.unknown(rows) if rule in BY_ROWS else self._clips.get(named.get("bucket", ""), self._all)
+        clips = Clips.unknown(rows, rule) if rule in BY_ROWS else self._clips.get(named.get("bucket", ""), self._all)
         kind = self._kind_of(rule, named)
         work = Work(
             clips=clips,
@@ -185,10 +185,11 @@ def _doubled(once_mb: float, mark: Mark | None) -> int:
 
 
 def _rows(input: Sequence[str]) -> int:
-    """Rows of a job's input, a clip each; 0 as long as it is not there."""
+    """Rows of a job's first input, a clip each, and of those that lie beside it; 0 as long as one is not there."""
     try:
-        return Path(input[0]).read_bytes().count(b"\n")
-    except (FileNotFoundError, IndexError):
+        beside = [path for path in input if Path(path).parent == Path(input[0]).parent]
+        return sum(Path(path).read_bytes().count(b"\n") for path in beside)
+    except FileNotFoundError:
         return 0
 
 

@@ -23,14 +23,17 @@ from codecap.weights import needs
 
 SPREAD = 2.0  # by so much may a node be slower, or a clip take longer, than what was measured
 BY_ROWS = (
+    "survey_originals",
+    "choose_parts",
     "ingest_originals",
-    "detect_shots",
     "filter_clips",
     "draft_annotations",
 )  # their clips are not known when they are planned
 OBJECT_RULES = {"prompt_objects": "prompter", "segment_objects": "segmenter"}
 UNKNOWN_CLIPS = 40  # where their number is not known either
 UNKNOWN_S, UNKNOWN_MPX = 60.0, 2.1
+OF_ORIGINALS = ("survey_originals", "choose_parts")  # rules whose work is that of whole originals, and not of clips
+ORIGINAL_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,10 @@ class Clips:
         return cls(len(clips), max(seconds), max(mpx), sum(seconds) / len(clips), sum(mpx) / len(clips))
 
     @classmethod
-    def unknown(cls, count: int) -> Clips:
-        """Clips of which nothing is known but, maybe, how many (0: not even that)."""
-        return cls(count or UNKNOWN_CLIPS, UNKNOWN_S, 4 * UNKNOWN_MPX, UNKNOWN_S, UNKNOWN_MPX)
+    def unknown(cls, count: int, rule: str = "") -> Clips:
+        """What a rule works on, of which nothing is known but, maybe, how many (0: not even that)."""
+        seconds = ORIGINAL_S if rule in OF_ORIGINALS else UNKNOWN_S
+        return cls(count or UNKNOWN_CLIPS, seconds, 4 * UNKNOWN_MPX, seconds, UNKNOWN_MPX)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codecap import store
 from codecap.clips_table import write_clips
+from codecap.filtering.decisions import Decision, decided
 from codecap.records import Annotation, Clip, Ingested, Verdict, write_record, write_whole
 
 
@@ -21,23 +22,27 @@ def tabulate(
     verdicts_table: Path,
     annotations: Path,
     clips_folder: Path,
+    decisions: Mapping[str, Decision] | None = None,
 ) -> None:
     """Write what a person reviews and commits.
 
     Args:
+        decisions: of people, by clip id; they go before the verdicts.
         clips_table: gets the kept clips; their `mp4` paths are relative to `clips_folder`.
         verdicts_table: gets one line an original: decision, reasons, source.
         annotations: folder that gets one `<clip_id>.json` a kept clip.
         clips_folder: where the kept clips' videos are put, under their ids (as links where the filesystem allows it).
     """
-    decisions = {verdict.clip_id: verdict for verdict in verdicts}
+    found = {verdict.clip_id: verdict for verdict in verdicts}
     kept: list[Clip] = []
     lines = ["source\tclip_id\tdecision\treasons\n"]
     for row in ingested:
         if row.clip is None:
             lines.append(_line(row.source, "", "failed", row.reason))
             continue
-        verdict = decisions.get(row.clip.clip_id)
+        verdict = found.get(row.clip.clip_id)
+        if verdict is not None:
+            verdict = decided(verdict, row.clip, decisions or {})
         decision = "failed" if verdict is None else verdict.decision
         lines.append(_line(row.source, row.clip.clip_id, decision, "; ".join(verdict.reasons) if verdict else "no verdict"))
         if decision == "keep":

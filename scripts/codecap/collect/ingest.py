@@ -1,13 +1,11 @@
-"""Ingest: any video brought to the one clock and form that all other stages read (see METRICS, "The clock").
+"""Ingest: any video, or a part of one, brought to the one clock and form that all other stages read (see METRICS, "The clock").
 
-Frame `i` of a canonical clip is the picture that the source has on screen at `i / 24` seconds, never a mixture of two. The clip
-has as many frames as there are `i` with `i / 24` before the source's last picture goes.
+Frame `i` of a canonical clip is what the source has on screen in its frame `i` (`onscreen`); that of a part, in frame `start + i`.
 """
 
 from __future__ import annotations
 
 import errno
-import math
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,8 +15,9 @@ from codecap.clips_table import read_clips, write_clips
 from codecap.clock import FPS
 from codecap.collect.canonical import why_not_canonical
 from codecap.collect.naming import category_of, clip_id_of, find_videos
-from codecap.collect.picture import ToneCurve, Viewer
-from codecap.collect.shown import OpenVideo, open_video, shown_frames
+from codecap.collect.onscreen import TOLERANCE_S, on_screen
+from codecap.collect.opening import open_video
+from codecap.collect.picture import ToneCurve
 from codecap.errors import UserError
 from codecap.records import CATEGORIES, Clip, Ingested
 from codecap.video import CanonicalWriter, VideoError, VideoInfo, draft_beside, file_sha256, probe, put_in_place, unwritable
@@ -30,8 +29,8 @@ TABLE = "clips.tsv"
 class IngestSettings:
     """The `ingest` part of the configuration."""
 
-    longest_s: float = 600.0  # a longer video is refused: cut it first
-    tolerance_s: float = 0.5  # how much earlier than its header says a video may end before it counts as cut short
+    longest_s: float = 600.0  # a longer clip is refused: cut it first
+    tolerance_s: float = TOLERANCE_S  # how much earlier than its header says a video may end before it counts as cut short
     white_nits: float = 203.0  # high dynamic range: diffuse white, and what becomes the brightest white
     peak_nits: float = 1000.0
 
@@ -53,29 +52,33 @@ class Facts:
     copied: bool  # the source already was canonical
 
 
-def ingest_file(path: Path, out_mp4: Path, *, settings: IngestSettings | None = None) -> Facts:
-    """Bring a video to the canonical form. One that already has it is copied byte for byte.
+def ingest_file(
+    path: Path, out_mp4: Path, *, settings: IngestSettings | None = None, start: int | None = None, stop: int | None = None
+) -> Facts:
+    """Bring a video, or a part of it, to the canonical form. A whole one that already has it is copied byte for byte.
 
     Args:
-        path: any file that FFmpeg reads.
+        path: any file that FFmpeg reads, or an animated WebP.
         out_mp4: where the clip goes; it appears whole or not at all.
+        start, stop: the part's first frame, and the frame after its last, on the 24 fps clock of the whole video; by default from
+            its beginning, to its end. A part has the very pictures that the whole has in these frames.
 
     Raises:
-        VideoError: something is wrong with the source; the message says what, where and what to do.
+        VideoError: something is wrong with the source, or it has no such frames; the message says what, where and what to do.
+        ValueError: `start` is negative, or `stop` is not after it.
         OSError: the clip cannot be written (disk full, read-only folder).
     """
     settings = settings or IngestSettings()
     path, out_mp4 = Path(path), Path(out_mp4)
-    video = open_video(path)
-    with video.container:
-        canonical = why_not_canonical(path) is None
-        if canonical:
-            info = probe(path)
-            _refuse_long(path, info.duration_s, settings)
-            _copy(path, out_mp4)
-        else:
-            info = _convert(video, out_mp4, settings)
-    return Facts(info.frames, info.width_px, info.height_px, file_sha256(out_mp4), canonical)
+    open_video(path).container.close()  # says what is wrong with a file before it is read as a whole
+    copied = not start and stop is None and why_not_canonical(path) is None
+    if copied:
+        info = probe(path)
+        _refuse_long(path, info.frames, settings)
+        _copy(path, out_mp4)
+    else:
+        info = _convert(path, out_mp4, settings, start or 0, stop)
+    return Facts(info.frames, info.width_px, info.height_px, file_sha256(out_mp4), copied)
 
 
 def ingest_files(
@@ -167,21 +170,19 @@ def _ingest_one(path: Path, out_dir: Path, category: str | None, clips: dict[str
     )
 
 
-def _convert(video: OpenVideo, out_mp4: Path, settings: IngestSettings) -> VideoInfo:
-    """Write the canonical clip of a video, one picture in memory at a time. Pictures that no frame falls on are not converted."""
+def _convert(path: Path, out_mp4: Path, settings: IngestSettings, start: int, stop: int | None) -> VideoInfo:
+    """Write the canonical clip of a video, one picture in memory at a time."""
+    if stop is not None:
+        _refuse_long(path, stop - start, settings)
     tone = ToneCurve(settings.white_nits, settings.peak_nits)
-    viewer: Viewer | None = None
     writer: CanonicalWriter | None = None
     try:
-        for shown in shown_frames(video, settings.tolerance_s):
-            _refuse_long(video.path, float(shown.end_s), settings)
-            if viewer is None or writer is None:
-                viewer = Viewer(shown.frame, video.stream.sample_aspect_ratio, tone)
-                writer = CanonicalWriter(out_mp4, viewer.width_px, viewer.height_px)
-            stop = math.ceil(shown.end_s * FPS)  # first frame that starts when this picture is gone
-            if writer.frames < stop:
-                writer.add(viewer.rgb(shown.frame))
-            while writer.frames < stop:
+        for picture in on_screen(path, start=start, stop=stop, tone=tone, tolerance_s=settings.tolerance_s):
+            _refuse_long(path, picture.stop - start, settings)
+            if writer is None:
+                writer = CanonicalWriter(out_mp4, picture.width_px, picture.height_px)
+            writer.add(picture.rgb())
+            while writer.frames < picture.stop - start:
                 writer.repeat()
     except BaseException:
         if writer is not None:
@@ -207,8 +208,8 @@ def _copy(path: Path, out_mp4: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _refuse_long(path: Path, duration_s: float, settings: IngestSettings) -> None:
-    if duration_s > settings.longest_s:
+def _refuse_long(path: Path, frames: int, settings: IngestSettings) -> None:
+    if frames / FPS > settings.longest_s:
         raise VideoError(
             f"{path}: is longer than {settings.longest_s:g} s (ingest.longest_s in the config); cut it, or raise the limit"
         )

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
+from codecap.collect.animated import MAY_BE_ANIMATED, is_animated
 from codecap.records import CATEGORIES
 
 VIDEO_SUFFIXES = frozenset(
@@ -15,6 +16,7 @@ VIDEO_SUFFIXES = frozenset(
      ".mts", ".mxf", ".ogv", ".ts", ".vob", ".webm", ".wmv", ".y4m"]
 )  # fmt: skip
 LONGEST_ID = 80
+LONGEST_CANDIDATE = LONGEST_ID - 8  # of which parts are chosen: `_f` and six digits follow
 
 
 def clip_id_of(path: Path) -> str:
@@ -37,6 +39,19 @@ def clip_id_of(path: Path) -> str:
     return slug
 
 
+def candidate_id_of(path: Path, whole: bool) -> str:
+    """The id of a file as a candidate: that of its clip; one of which parts are chosen leaves room for where each begins.
+
+    >>> candidate_id_of(Path("A_x.mp4"), whole=False), len(candidate_id_of(Path("x" * 80), whole=False))
+    ('A_x', 72)
+    """
+    name = clip_id_of(path)
+    if whole or len(name) <= LONGEST_CANDIDATE:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: LONGEST_CANDIDATE - 9].strip('-')}-{digest}"
+
+
 def category_of(path: Path) -> str:
     """The letter before the first underscore of a file's name where it is a category, else `U` (not yet assigned).
 
@@ -54,8 +69,9 @@ def find_videos(places: Iterable[Path]) -> tuple[list[Path], list[Path]]:
         places: files, and folders whose files are taken in the order of their names (their sub-folders are not entered).
 
     Returns:
-        The videos by their names' endings, in order, each once; and the files that were named but do not end like a video. Of a
-        folder's files only the videos are spoken of. A place that does not exist counts as a video: opening it gives the message.
+        The videos by their names' endings, in order, each once (a WebP or AVIF is one where it is animated); and the files that
+        were named but are none. Of a folder's files only the videos are spoken of. A place that does not exist counts as a
+        video: opening it gives the message.
     """
     videos: dict[Path, None] = {}
     others: dict[Path, None] = {}
@@ -71,4 +87,5 @@ def find_videos(places: Iterable[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def _ends_like_video(path: Path) -> bool:
-    return path.suffix.lower() in VIDEO_SUFFIXES
+    suffix = path.suffix.lower()
+    return suffix in VIDEO_SUFFIXES or (suffix in MAY_BE_ANIMATED and is_animated(path))

@@ -6,6 +6,9 @@
 3. the brightest channel is compressed by the Möbius curve, the other two in the same proportion, so that hues stay: light up to
    `KNEE` stays as it is, the peak becomes 1, the curve is smooth between;
 4. light -> signal by the inverse of a BT.1886 display (gamma 2.4).
+
+Powers are read from tables, and everything else is single additions, products, quotients and roots, which IEEE 754 defines to the
+last bit: every processor gives the same picture.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ KNEE = 0.3
 HLG_PEAK_NITS = 1000.0
 HLG_GAMMA = 1.2
 LUMINANCE_2020 = np.array([0.2627, 0.6780, 0.0593], np.float32)
+STEPS = 65535  # of the tables
 BT2020_TO_BT709 = np.array([[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]], np.float32)
 ROWS_AT_ONCE = 64  # floats of a whole picture of 2 million pixels would take 100 MB
 
@@ -39,13 +43,20 @@ def to_sdr(signal: np.ndarray, transfer: str, white_nits: float, peak_nits: floa
     for top in range(0, len(signal), ROWS_AT_ONCE):
         light = table[signal[top : top + ROWS_AT_ONCE]]
         if transfer == "hlg":
-            scene = np.maximum(light @ LUMINANCE_2020, 1e-6)
-            light = light * (HLG_PEAK_NITS * scene ** (HLG_GAMMA - 1))[..., None]
-        light = np.maximum(light @ BT2020_TO_BT709.T, 0) / white_nits
-        brightest = np.maximum(light.max(axis=-1, keepdims=True), 1e-6)
+            root = np.sqrt(np.sqrt(_weighted(light, LUMINANCE_2020)))
+            light = light * _hlg_gain()[np.rint(root * STEPS).astype(np.uint16)][..., None]
+        light = np.stack([_weighted(light, row) for row in BT2020_TO_BT709], axis=-1)
+        light = np.maximum(light, 0) / np.float32(white_nits)
+        brightest = np.maximum(light.max(axis=-1, keepdims=True), np.float32(1e-6))
         light = light * (moebius(brightest, peak_nits / white_nits) / brightest)
-        picture[top : top + ROWS_AT_ONCE] = np.rint(255 * np.clip(light, 0, 1) ** (1 / 2.4))
+        root = np.sqrt(np.minimum(light, 1))
+        picture[top : top + ROWS_AT_ONCE] = _level_of_root()[np.rint(root * STEPS).astype(np.uint16)]
     return picture
+
+
+def _weighted(channels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The sum of three weighted channels, always in the same order (a matrix product may add them in any)."""
+    return channels[..., 0] * weights[0] + channels[..., 1] * weights[1] + channels[..., 2] * weights[2]
 
 
 def moebius(light: np.ndarray, peak: float) -> np.ndarray:
@@ -58,6 +69,18 @@ def moebius(light: np.ndarray, peak: float) -> np.ndarray:
     b = (j * j - 2 * j * peak + peak) / (peak - 1)
     s = (j + b) ** 2 / (b - a)
     return np.where(light <= j, light, s * (light + a) / (light + b))
+
+
+@lru_cache(maxsize=1)
+def _hlg_gain() -> np.ndarray:
+    """The OOTF's factor by the fourth root of scene luminance in steps of 1 / STEPS, in cd/m2. float32."""
+    return (HLG_PEAK_NITS * (np.arange(STEPS + 1) / STEPS) ** (4 * (HLG_GAMMA - 1))).astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _level_of_root() -> np.ndarray:
+    """8-bit level by the square root of light in steps of 1 / STEPS: as fine in the dark as the eye is. uint8."""
+    return np.rint(255 * (np.arange(STEPS + 1) / STEPS) ** (2 / 2.4)).astype(np.uint8)
 
 
 @lru_cache(maxsize=2)

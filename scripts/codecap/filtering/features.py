@@ -1,198 +1,197 @@
-"""What a clip looks like in numbers: how flat, how colourful, how much of it changes, and whether what changes is texture.
+"""What a clip looks like in numbers, in the three axes of the filter.
 
-Everything is measured on small copies (320 px wide) of two frames a second, so a clip is streamed and never held. Blocks are
-8 x 8 px of a small copy. The idea behind the numbers: what code can draw is mostly flat colour and sharp edges that stay as they
-are while they move; what it cannot draw (photographs, textured 3D, dense simulations) is texture that changes everywhere.
+*Scene geometry*: does what moves slide, turn and grow in the plane, or does it follow from depth and viewpoint?
+*Appearance complexity*: palette, flat areas, where the gradients are, texture, noise.
+*Motion structure*: do few things move on paths of their own, or does texture change everywhere?
+
+Two frames a second are looked at and compared, and one a fifth of a second after each, in which points are followed. All on small
+copies (320 px wide), one after another: a clip is streamed and never held. The idea behind the numbers: what code can draw is
+mostly flat colour and sharp edges that stay as they are while they move; what it cannot draw (photographs, textured 3D, dense
+simulations) is texture that changes everywhere.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+import av
 import cv2
 import numpy as np
+from av.video.reformatter import VideoReformatter
 
 from codecap import clock, video
-from codecap.filtering.shifts import unexplained_pixels
+from codecap.filtering.appearance import BLOCK_PX, WIDTH_PX, Look, block_means, clean_copy, look_at
+from codecap.filtering.motions import FEWEST, motion_between
 
-WIDTH_PX = 320  # of the small copies; height as the picture's shape gives
-RATE_HZ = 2.0
-BETWEEN = 5  # frames after a small copy at which another one tells whether anything moves: what repeats twice a second does
-BLOCK_PX = 8
-FLAT_GRADIENT = 2  # grey levels: a pixel is flat when it differs by no more from its right and lower neighbours
-SOFT_GRADIENT = 24  # grey levels: a pixel that is not flat is soft up to here, and an edge above
-SOFT_SHARE = 0.35  # texture with more soft pixels is soft, as in photographs; that of drawings is of edges
-TEXTURE_FLAT_SHARE = 0.35  # a block with fewer flat pixels is texture
+RATE_HZ = 2
+STEP = clock.FPS // RATE_HZ
+BETWEEN = 5  # frames after a looked-at one at which points are followed, and what repeats twice a second is seen to move
 CHANGE_LEVELS = 10  # a pixel changes when a channel moves by more grey levels
 CHANGED_PIXELS = 4  # a block changes when that many of its 64 pixels do
-UNEXPLAINED_SHARE = 0.15  # a block is not a shifted one when more of its pixels are unlike all shifted pictures
-COLOUR_COVER = 0.95  # share of the pixels that the counted colours cover
-NOISY_LEVELS = 0.8  # standard deviation above which a small copy is cleaned by a 3 x 3 median
-PATTERN_LEVELS = 3.0  # and above which it is no noise but a pattern that belongs to the picture
 
 
-class _Means:
-    """Running means of named numbers."""
+def wants(frame: int) -> bool:
+    """Whether a frame is looked at: two a second, and one shortly after each."""
+    return frame % STEP in (0, BETWEEN)
 
-    def __init__(self) -> None:
-        self.count = 0
-        self._totals: dict[str, float] = {}
 
-    def add(self, **numbers: float) -> None:
-        self.count += 1
-        for name, number in numbers.items():
-            self._totals[name] = self._totals.get(name, 0.0) + float(number)
-
-    def mean(self, name: str) -> float:
-        return self._totals.get(name, 0.0) / max(self.count, 1)
+def frames_looked_at(frames: int) -> set[int]:
+    """Numbers of the frames of a clip that `measure_pictures` wants."""
+    return {frame for frame in range(frames) if wants(frame)}
 
 
 def measure(mp4: Path) -> dict[str, float]:
-    """Features of a canonical clip.
-
-    Returns:
-        duration_s: length.
-        flat_share: mean share of pixels whose gradient is at most `FLAT_GRADIENT`, in [0, 1].
-        texture_share: mean share of blocks that are texture, in [0, 1].
-        log10_colours: log10 of the mean number of 5-bit colours that cover 95 % of a picture, in [0, 4.52].
-        changed_share: mean share of blocks that change from one small copy to the next, in [0, 1].
-        changing_texture: mean share of blocks that change and are texture before or after, in [0, 1].
-        changing_soft: mean share of blocks that change and are soft texture before or after, in [0, 1].
-        unexplained_texture: as changing_texture, without the blocks that are shifted parts of the picture before, in [0, 1].
-        root_unexplained: its square root, which tells small shares apart.
-        static_share: share of the half seconds in which nothing changes, in [0, 1]; 1 for a clip of one frame.
-        noise_levels: median standard deviation of the noise, in grey levels of 255.
-        cleaned_share: share of small copies that were cleaned because they are noisy.
+    """Features of a canonical clip, see `Measurement.features`.
 
     Raises:
         codecap.video.VideoError: the file is no canonical clip, or cannot be decoded.
     """
     frames = video.probe(mp4).frames
-    wanted = frames_looked_at(frames)
-    pictures = ((index, video.to_rgb(frame)) for index, frame in video.decode(mp4) if index in wanted)
+    halver, reformatter = VideoReformatter(), VideoReformatter()
+    wanted = ((index, frame) for index, frame in video.decode(mp4) if wants(index))
+    pictures = ((index, video.to_rgb(_halved(frame, halver), reformatter)) for index, frame in wanted)
     return measure_pictures(pictures, frames)
 
 
-def frames_looked_at(frames: int) -> set[int]:
-    """Numbers of the frames that `measure_pictures` wants: two a second, and one shortly after each."""
-    grid = set(clock.grid(RATE_HZ, frames))
-    return {frame for frame in grid | {frame + BETWEEN for frame in grid} if frame < frames}
+def _halved(frame: av.VideoFrame, halver: VideoReformatter) -> av.VideoFrame:
+    """A frame at half its size where it is far larger than a small copy, by means over areas: its colours cost a quarter then."""
+    if frame.width < 4 * WIDTH_PX:
+        return frame
+    width_px, height_px = 2 * round(frame.width / 4), 2 * round(frame.height / 4)
+    return halver.reformat(frame, width=width_px, height=height_px, interpolation=video.EXACT_TO_HALF, threads=1)
 
 
 def measure_pictures(pictures: Iterable[tuple[int, np.ndarray]], frames: int) -> dict[str, float]:
-    """As `measure`, of frames that are already decoded: number and uint8 RGB, those of `frames_looked_at(frames)` in order."""
-    grid = set(clock.grid(RATE_HZ, frames))
-    copies, pairs, noise = _Means(), _Means(), []
-    cleaned, before, stirred = 0, None, False
-    for index, rgb in pictures:
-        small = small_copy(rgb)
-        level = noise_levels(small)
-        noisy = NOISY_LEVELS < level <= PATTERN_LEVELS
-        if noisy:
-            small = cv2.medianBlur(small, 3)
-        if index not in grid:
-            stirred = before is not None and bool(changed_blocks(before.rgb, small).any())
-            continue
-        noise.append(level)
-        cleaned += noisy
-        now = _look_at(small)
-        copies.add(flat_share=now.flat_share, texture_share=now.texture.mean(), colours=covering_colours(small))
-        if before is not None:
-            compared = _compare(before, now)
-            pairs.add(**compared, static_share=not stirred and compared["changed_share"] == 0)
-        before, stirred = now, False
-    if not copies.count:
-        raise video.VideoError("a clip without any frame cannot be measured")
-    return {
-        "duration_s": frames / clock.FPS,
-        "flat_share": copies.mean("flat_share"),
-        "texture_share": copies.mean("texture_share"),
-        "log10_colours": math.log10(copies.mean("colours")),
-        **{name: pairs.mean(name) for name in ("changed_share", "changing_texture", "changing_soft", "unexplained_texture")},
-        "root_unexplained": math.sqrt(pairs.mean("unexplained_texture")),
-        "static_share": pairs.mean("static_share") if pairs.count else 1.0,
-        "noise_levels": float(np.median(noise)),
-        "cleaned_share": cleaned / copies.count,
-    }
+    """As `measure`, of frames that are already decoded: number and uint8 RGB in order; those that `wants` does not want are passed
+    over."""
+    measurement = Measurement()
+    for frame, rgb in pictures:
+        if wants(frame):
+            measurement.add(frame, rgb)
+    return measurement.features(frames)
 
 
-@dataclass(frozen=True)
-class _Look:
-    """One small copy and what its blocks are."""
+class Measurement:
+    """Measures a clip while its frames pass, for whom a clip's end is not known in advance.
 
-    rgb: np.ndarray
-    flat_share: float
-    texture: np.ndarray
-    soft: np.ndarray
+    >>> clip = Measurement()
+    >>> for frame in (0, 5, 12):
+    ...     clip.add(frame, np.zeros((180, 320, 3), np.uint8))
+    >>> clip.features(frames=13)["static_share"]
+    1.0
+    """
+
+    def __init__(self) -> None:
+        self._copies, self._pairs, self._followed = _Means(), _Means(), _Means()
+        self._noise: list[float] = []
+        self._before: Look | None = None
+        self._stirred = False
+
+    def add(self, frame: int, rgb: np.ndarray) -> None:
+        """The next frame that `wants` wants: its number from the clip's start, and uint8 RGB of any size."""
+        if frame % STEP:
+            self._follow(clean_copy(rgb)[0])
+            return
+        now = look_at(rgb)
+        self._noise.append(now.noise_levels)
+        self._copies.add(
+            flat_share=now.flat_share,
+            texture_share=now.texture.mean(),
+            log2_colours=math.log2(now.colours),
+            edge_share=now.edge_share,
+            cleaned_share=now.cleaned,
+        )
+        if self._before is not None:
+            compared = _compare(self._before, now)
+            self._pairs.add(**compared, static_share=not self._stirred and compared["changed_share"] == 0)
+        self._before, self._stirred = now, False
+
+    def _follow(self, small: np.ndarray) -> None:
+        if self._before is None or not changed_blocks(self._before.rgb, small).any():
+            return
+        self._stirred = True
+        motion = motion_between(self._before.rgb, small)
+        self._followed.add(lost_share=motion.lost_share)
+        if motion.moving >= FEWEST:
+            self._followed.add(sheared_share=motion.sheared_share)
+            self._followed.add(motion.moving, rigid_share=motion.rigid_share, log2_vectors=math.log2(motion.vectors))
+
+    def features(self, frames: int) -> dict[str, float]:
+        """The numbers; means over the frames that were looked at, or over the half seconds between them.
+
+        Args:
+            frames: the clip's length.
+
+        Returns:
+            duration_s: length.
+            flat_share: share of pixels whose gradient is at most `FLAT_GRADIENT`.
+            edge_share: share of all gradient that lies on the steepest 5 % of the pixels.
+            log2_colours: log2 of the number of 5-bit colours that cover 95 % of a picture, in [0, 15].
+            texture_share: share of blocks that are texture.
+            noise_levels: median standard deviation of the noise, in grey levels of 255.
+            cleaned_share: share of small copies that were cleaned because they are noisy.
+            changed_share: share of blocks that change in half a second.
+            changing_soft: share of blocks that change and are soft texture before or after.
+            textured_change: share of the changing blocks that are texture before or after.
+            root_sheared: square root, which tells small shares apart, of the share of the picture that is sheared, as by depth or
+                by turning out of the plane, while it moves.
+            lost_share: share of the picture in which points cannot be followed, where something changes.
+            rigid_share: share of the moving points that three motions in the plane explain; 1 where nothing moves.
+            log2_vectors: log2 of the number of vectors by which nine tenths of the moving points move.
+            static_share: share of the half seconds in which nothing changes; 1 for a clip of one frame.
+
+        Raises:
+            codecap.video.VideoError: no frame was added.
+        """
+        copies, pairs, followed = self._copies, self._pairs, self._followed
+        if not self._noise:
+            raise video.VideoError("a clip without any frame cannot be measured")
+        changed = pairs.mean("changed_share")
+        return {
+            "duration_s": frames / clock.FPS,
+            "root_sheared": math.sqrt(followed.mean("sheared_share")),
+            **{name: copies.mean(name) for name in ("flat_share", "edge_share", "log2_colours", "texture_share")},
+            "noise_levels": float(np.median(self._noise)),
+            "cleaned_share": copies.mean("cleaned_share"),
+            "changed_share": changed,
+            "changing_soft": pairs.mean("changing_soft"),
+            "textured_change": pairs.mean("changing_texture") / changed if changed else 0.0,
+            "lost_share": followed.mean("lost_share"),
+            "rigid_share": followed.mean("rigid_share", none=1.0),
+            "log2_vectors": followed.mean("log2_vectors"),
+            "static_share": pairs.mean("static_share", none=1.0),
+        }
 
 
-def _look_at(rgb: np.ndarray) -> _Look:
-    steps = gradient(rgb)
-    flat, soft = steps <= FLAT_GRADIENT, (steps > FLAT_GRADIENT) & (steps <= SOFT_GRADIENT)
-    texture = block_means(flat) < TEXTURE_FLAT_SHARE
-    return _Look(rgb, float(flat.mean()), texture, texture & (block_means(soft) > SOFT_SHARE))
+class _Means:
+    """Running means of named numbers, each weighted."""
+
+    def __init__(self) -> None:
+        self._totals: dict[str, tuple[float, float]] = {}
+
+    def add(self, weight: float = 1.0, /, **numbers: float) -> None:
+        for name, number in numbers.items():
+            total, weights = self._totals.get(name, (0.0, 0.0))
+            self._totals[name] = (total + weight * float(number), weights + weight)
+
+    def mean(self, name: str, none: float = 0.0) -> float:
+        """The mean, or `none` of what never occurred."""
+        total, weights = self._totals.get(name, (0.0, 0.0))
+        return total / weights if weights else none
 
 
-def _compare(before: _Look, after: _Look) -> dict[str, float]:
+def _compare(before: Look, after: Look) -> dict[str, float]:
     changed = changed_blocks(before.rgb, after.rgb)
-    textured = changed & (before.texture | after.texture)
-    unexplained = textured
-    if textured.any():
-        unexplained = textured & (block_means(unexplained_pixels(before.rgb, after.rgb)) > UNEXPLAINED_SHARE)
     return {
         "changed_share": float(changed.mean()),
-        "changing_texture": float(textured.mean()),
+        "changing_texture": float((changed & (before.texture | after.texture)).mean()),
         "changing_soft": float((changed & (before.soft | after.soft)).mean()),
-        "unexplained_texture": float(unexplained.mean()),
     }
-
-
-def small_copy(rgb: np.ndarray) -> np.ndarray:
-    """uint8 RGB `(h, WIDTH_PX, 3)`: averaged down, or enlarged by repeating pixels."""
-    height_px = max(BLOCK_PX, round(WIDTH_PX * rgb.shape[0] / rgb.shape[1]))
-    way = cv2.INTER_AREA if rgb.shape[1] >= WIDTH_PX else cv2.INTER_NEAREST
-    return cv2.resize(rgb, (WIDTH_PX, height_px), interpolation=way)
-
-
-def gradient(rgb: np.ndarray) -> np.ndarray:
-    """int16 `(height, width)`: by how many levels a pixel differs from its right and lower neighbours, the largest channel."""
-    wide = rgb.astype(np.int16)
-    right = np.abs(np.diff(wide, axis=1, append=wide[:, -1:])).max(axis=2)
-    lower = np.abs(np.diff(wide, axis=0, append=wide[-1:])).max(axis=2)
-    return np.maximum(right, lower)
 
 
 def changed_blocks(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Bool `(height // 8, width // 8)`: blocks in which at least `CHANGED_PIXELS` pixels change."""
     changed = cv2.absdiff(before, after).max(axis=2) > CHANGE_LEVELS
     return block_means(changed) * BLOCK_PX**2 >= CHANGED_PIXELS
-
-
-def block_means(picture: np.ndarray) -> np.ndarray:
-    """Mean over each whole block of a `(height, width)` picture: float `(height // 8, width // 8)`."""
-    rows, columns = picture.shape[0] // BLOCK_PX, picture.shape[1] // BLOCK_PX
-    whole = picture[: rows * BLOCK_PX, : columns * BLOCK_PX].astype(np.float32)
-    return whole.reshape(rows, BLOCK_PX, columns, BLOCK_PX).mean(axis=(1, 3))
-
-
-def covering_colours(rgb: np.ndarray) -> int:
-    """Number of 5-bit colours (32 levels a channel) that together cover 95 % of the pixels, the most frequent first."""
-    five = (rgb >> 3).astype(np.int32)
-    counts = np.bincount(((five[..., 0] << 10) | (five[..., 1] << 5) | five[..., 2]).ravel())
-    counts = np.sort(counts[counts > 0])[::-1]
-    return int(np.searchsorted(np.cumsum(counts), COLOUR_COVER * counts.sum()) + 1)
-
-
-def noise_levels(rgb: np.ndarray) -> float:
-    """Standard deviation of the noise in grey levels: the quietest tenth of the 8 x 8 blocks, by Immerkaer's operator.
-
-    Source: J. Immerkaer, Fast noise variance estimation, CVIU 64(2), 1996: mean |L * picture| * sqrt(pi / 2) / 6 with
-    L = [[1, -2, 1], [-2, 4, -2], [1, -2, 1]]. Quiet blocks are taken, since lines and texture look like noise to it.
-    """
-    grey = cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY).astype(np.float32)
-    kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
-    answer = np.abs(cv2.filter2D(grey, cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT_101))
-    return float(np.percentile(block_means(answer), 10) * math.sqrt(math.pi / 2) / 6)

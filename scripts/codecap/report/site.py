@@ -12,7 +12,7 @@ from jinja2 import Environment
 from codecap import store
 from codecap.compare.comparison import ClipEntry, Comparison, ComparisonError, TaskEntry
 from codecap.records import Annotation, ObjectTracks
-from codecap.report import clip_page, index_page, media
+from codecap.report import clip_page, dataset_figure, index_page, media
 from codecap.report.mask_files import place_masks
 from codecap.report.pages import RESOURCES, environment, write_page
 from codecap.report.track_files import TrackFiles
@@ -57,8 +57,10 @@ def build_report(
         shutil.copyfile(resources / name, draft / "assets" / name)
     if tables is not None:
         shutil.copytree(tables, draft / "tables")
-    unreadable = _clip_pages(draft, made, comparison, {row.clip_id: row for row in annotations}, TrackFiles(tracks))
-    first = index_page.context(comparison) | _tables_of(draft) | {"unreadable": unreadable}
+    told = {row.clip_id: row for row in annotations}
+    unreadable = _clip_pages(draft, made, comparison, told, TrackFiles(tracks))
+    first = index_page.context(comparison) | dataset_figure.context(comparison.clips, told)
+    first |= _tables_of(draft) | {"unreadable": unreadable}
     write_page(draft / "index.html", made, "index.html.j2", first)
     if out_dir.exists():
         shutil.rmtree(out_dir)

@@ -1,18 +1,21 @@
-"""Shots of a canonical clip: the stretches between cuts, as a detector finds them.
+"""Shots of a video: the stretches between cuts, as a detector finds them.
 
 A detector is a module of this folder. It has:
     THRESHOLD                   its own default
-    cuts(mp4, told) -> (frames of the clip, numbers of the first frames after cuts)
+    cuts(mp4, told) -> (frames of the canonical clip, numbers of the first frames after cuts)
+    Watcher(told)               the same for whoever has a video's pictures already: `see` each, then ask for the `cuts`
 It counts frames on the canonical clock, so that no other reader's idea of time comes in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from codecap import registry
 from codecap.clock import FPS
@@ -55,6 +58,22 @@ class ShotSettings:
         return round(self.shortest_s * FPS)
 
 
+class Watcher(Protocol):
+    def see(self, rgb: np.ndarray) -> None:
+        """The next frame of a video, uint8 RGB."""
+        ...
+
+    def cuts(self) -> set[int]:
+        """Numbers of the first frames after cuts; asked for once, after the last frame."""
+        ...
+
+
+def watcher(settings: ShotSettings | Mapping[str, Any] | None = None) -> Watcher:
+    """A detector that is shown a video's frames one after another. Raises as `detect_shots`."""
+    settings = settings if isinstance(settings, ShotSettings) else ShotSettings.of(settings or {})
+    return registry.load(FAMILY, settings.detector).Watcher(settings)
+
+
 def detect_shots(mp4: Path, settings: ShotSettings | Mapping[str, Any] | None = None) -> list[tuple[int, int]]:
     """Cut a canonical clip into shots.
 
@@ -69,5 +88,13 @@ def detect_shots(mp4: Path, settings: ShotSettings | Mapping[str, Any] | None = 
     """
     settings = settings if isinstance(settings, ShotSettings) else ShotSettings.of(settings or {})
     frames, cuts = registry.load(FAMILY, settings.detector).cuts(mp4, settings)
-    edges = [0, *sorted(cut for cut in set(cuts) if 0 < cut < frames), frames]
-    return list(pairwise(edges))
+    return between(cuts, frames)
+
+
+def between(cuts: Iterable[int], frames: int) -> list[tuple[int, int]]:
+    """The shots of a video of `frames` frames.
+
+    >>> between({48, 24, 0}, 60)
+    [(0, 24), (24, 48), (48, 60)]
+    """
+    return list(pairwise([0, *sorted(cut for cut in set(cuts) if 0 < cut < frames), frames]))

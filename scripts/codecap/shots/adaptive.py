@@ -6,11 +6,15 @@ from pathlib import Path
 
 from scenedetect.detectors import AdaptiveDetector
 
-from codecap.shots import ShotSettings
-from codecap.shots.content import found_by
+from codecap.shots import ShotSettings, content
 
 THRESHOLD = 3.0  # how many times the neighbours' change
 
 
+class Watcher(content.Watcher):
+    def detector(self, told: ShotSettings) -> AdaptiveDetector:
+        return AdaptiveDetector(adaptive_threshold=told.threshold or THRESHOLD, min_scene_len=told.shortest)
+
+
 def cuts(mp4: Path, told: ShotSettings) -> tuple[int, set[int]]:
-    return found_by(AdaptiveDetector(adaptive_threshold=told.threshold or THRESHOLD, min_scene_len=told.shortest), mp4)
+    return content.seen_by(Watcher(told), mp4)

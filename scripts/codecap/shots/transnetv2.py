@@ -12,6 +12,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import cv2
 import numpy as np
 import torch
 from av.video.reformatter import Interpolation, VideoReformatter
@@ -24,19 +25,37 @@ THRESHOLD = 0.5  # probability of a transition, 0-1
 WIDTH_PX, HEIGHT_PX = 48, 27  # what the network sees
 
 
+class Watcher:
+    """Keeps the frames that it is shown as the network sees them, 4 KB each."""
+
+    def __init__(self, told: ShotSettings) -> None:
+        self._told = told
+        self._pictures: list[np.ndarray] = []
+
+    def see(self, rgb: np.ndarray) -> None:
+        self._pictures.append(cv2.resize(rgb, (WIDTH_PX, HEIGHT_PX), interpolation=cv2.INTER_AREA))
+
+    def cuts(self) -> set[int]:
+        return _cuts_of(np.stack(self._pictures), self._told)
+
+
 def cuts(mp4: Path, told: ShotSettings) -> tuple[int, set[int]]:
+    pictures = small(mp4)
+    return len(pictures), _cuts_of(pictures, told)
+
+
+def _cuts_of(pictures: np.ndarray, told: ShotSettings) -> set[int]:
     """A shot begins with the first frame after a transition; a gradual one belongs to the shot before it.
 
     A shot that would be shorter than `shortest_s` belongs to the one before it.
     """
-    pictures = small(mp4)
     scenes = TransNetV2.predictions_to_scenes(probabilities(pictures), told.threshold or THRESHOLD)
     kept: set[int] = set()
     last = 0
     for start, _ in scenes:
         if start - last >= max(told.shortest, 1):
             kept.add(last := int(start))
-    return len(pictures), kept
+    return kept
 
 
 def small(mp4: Path) -> np.ndarray:

@@ -13,8 +13,8 @@ from codecap.shards import RESULTS, Mark
 
 DATASET = {  # rules of the stages that make a data set; how many clips there are is known from their journals alone
     "fetch_originals": "originals",
+    "survey_originals": "surveys",
     "ingest_originals": "canonical clips",
-    "detect_shots": "shots",
     "filter_clips": "verdicts",
     "draft_annotations": "drafts",
 }

@@ -239,6 +239,22 @@ def test_clips_that_are_not_known_yet_are_counted_in_the_jobs_input(ask, tmp_pat
     assert few < unknown < many
 
 
+def test_a_job_that_reads_all_shards_counts_the_rows_of_all(ask, tmp_path):
+    originals, surveys = ([tmp_path / stage / f"{number:02d}.jsonl" for number in range(5)] for stage in ("originals", "surveys"))
+    for path in (*originals, *surveys):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}\n" * 1000)
+    alone, every = (ask("choose_parts", {}, given=given)["runtime"] for given in (originals[:1], [*originals, *surveys]))
+    assert every > 4 * alone  # what does not depend on the rows counts once
+
+
+def test_originals_take_longer_than_clips(ask, tmp_path):
+    rows = tmp_path / "03.jsonl"
+    rows.write_text("{}\n" * 100)
+    clips, originals = (ask(rule, {"bucket": "03"}, given=[rows])["runtime"] for rule in ("filter_clips", "survey_originals"))
+    assert originals > 2 * clips
+
+
 def test_a_judge_in_the_gpu_lane_is_refused_when_the_rules_are_read(journals):
     config = copy.deepcopy(configuration.load())
     config["metrics"]["retention"]["lane"] = "gpu"

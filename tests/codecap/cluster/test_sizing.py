@@ -81,6 +81,7 @@ DRAWN = [
     for clips, peaks in PEAKS_MB.items()
     for stage, mb in peaks.items()
 ]
+SURVEY = Anchor("survey_originals", Clips(1, 10, 2.0736, 10, 2.0736), 131, 3.1)  # figures that move, 1080p
 FULL_PAGE = Anchor("render_captions", Clips(1, 4, 0.9216, 4, 0.9216), 2427)  # a page that fills the 2,000 MB that it may hold
 FEW, ALL = (Clips(count, 7, 0.2304, 7, 0.2304) for count in (30, 323))
 WHOLE = [  # every row the largest of the demo's, with 8 objects
@@ -102,13 +103,13 @@ def paper():
     return configuration.load()
 
 
-@pytest.mark.parametrize("anchor", [*DEMO, *DRAWN, FULL_PAGE, *WHOLE], ids=lambda anchor: f"{anchor.rule}-{anchor.mb}")
+@pytest.mark.parametrize("anchor", [*DEMO, *DRAWN, SURVEY, FULL_PAGE, *WHOLE], ids=lambda anchor: f"{anchor.rule}-{anchor.mb}")
 def test_memory_is_enough_and_never_three_times_what_was_measured(demo, anchor):
     needed_mb = anchor.mb + SNAKEMAKE_MB
     assert needed_mb <= Sizes(demo).memory_mb(anchor.rule, anchor.work) <= 3 * needed_mb
 
 
-@pytest.mark.parametrize("anchor", [*DEMO, *PAGES], ids=lambda anchor: f"{anchor.rule}-{anchor.seconds}")
+@pytest.mark.parametrize("anchor", [*DEMO, *PAGES, SURVEY], ids=lambda anchor: f"{anchor.rule}-{anchor.seconds}")
 def test_time_is_enough_and_never_three_times_what_was_measured(demo, anchor):
     needed_s = anchor.seconds + SNAKEMAKE_S
     assert needed_s <= Sizes(demo).most_s(anchor.rule, anchor.work) <= 3 * needed_s

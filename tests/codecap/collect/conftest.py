@@ -23,6 +23,19 @@ def numbered(number: int, width_px: int = 64, height_px: int = 48) -> np.ndarray
     return picture
 
 
+def remux(
+    source: Path, target: Path, change: Callable[[int, av.Packet], bool | None], options: dict[str, str] | None = None
+) -> Path:
+    """Copy a film's packets. `change` is shown each with its number, may alter its times, and leaves it out by False."""
+    with av.open(str(source)) as old, av.open(str(target), "w", options=options or {}) as new:
+        stream = new.add_stream_from_template(old.streams.video[0])
+        for number, packet in enumerate(old.demux(video=0)):
+            if packet.size and change(number, packet) is not False:
+                packet.stream = stream
+                new.mux(packet)
+    return target
+
+
 def number_of(rgb: np.ndarray) -> int:
     """The number that a picture carries."""
     height_px, width_px = rgb.shape[:2]
@@ -74,6 +87,11 @@ def make_film(
 def film(tmp_path: Path) -> Callable[..., Path]:
     """`film(name, pts, ...)` as `make_film`, in the test's folder."""
     return lambda name, *args, **options: make_film(tmp_path / name, *args, **options)
+
+
+@pytest.fixture
+def copy_packets() -> Callable[..., Path]:
+    return remux
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from codecap.clips_table import read_clips
+from codecap.collect.canonical import why_not_canonical
 from codecap.collect.ingest import IngestSettings, ingest_file, ingest_files
 from codecap.errors import UserError
 from codecap.video import VideoError, file_sha256, probe, read_frames
@@ -128,6 +129,43 @@ def test_ingest_of_its_own_result_changes_no_byte(film, tmp_path):
 def test_the_same_source_gives_the_same_bytes(film, tmp_path):
     source = film("x.webm", range(20), codec="libvpx-vp9")
     assert len({ingest_file(source, tmp_path / f"{k}.mp4").sha256 for k in range(2)}) == 1
+
+
+@pytest.mark.parametrize("name", ["x.mp4", "x.webm"])
+def test_a_part_is_cut_exactly(film, tmp_path, read_number, name):
+    """Not at key frames, which are half a second apart here."""
+    codec = "libvpx-vp9" if name.endswith("webm") else "libx264"
+    options = {"g": "15"} | ({"cpu-used": "8", "deadline": "realtime"} if codec == "libvpx-vp9" else {})
+    source = film(name, range(150), Fraction(1, 30), rate=30, codec=codec, options=options)
+    facts = ingest_file(source, tmp_path / "part.mp4", start=37, stop=85)
+    assert facts.frames == 48 and not facts.copied
+    shown = [read_number(rgb) for _, rgb in read_frames(tmp_path / "part.mp4")]
+    assert shown == [i * 30 // 24 for i in range(37, 85)]
+    assert why_not_canonical(tmp_path / "part.mp4") is None
+
+
+def test_a_part_of_a_canonical_clip_is_made_and_the_whole_of_it_copied(film, tmp_path, read_number):
+    ingest_file(film("x.mkv", range(60)), tmp_path / "whole.mp4")
+    assert ingest_file(tmp_path / "whole.mp4", tmp_path / "again.mp4", start=0).copied
+    part = ingest_file(tmp_path / "whole.mp4", tmp_path / "part.mp4", start=0, stop=59)
+    assert (part.frames, part.copied) == (59, False)
+    assert [read_number(rgb) for _, rgb in read_frames(tmp_path / "part.mp4")] == list(range(59))
+
+
+def test_a_short_part_of_a_film_that_is_too_long(film, tmp_path):
+    source = film("x.mkv", range(60), options={"g": "12"})
+    settings = IngestSettings(longest_s=1)
+    assert ingest_file(source, tmp_path / "part.mp4", settings=settings, start=30, stop=54).frames == 24
+    for start, stop in [(0, 25), (20, None)]:
+        with pytest.raises(VideoError, match="longer than 1 s"):
+            ingest_file(source, tmp_path / "long.mp4", settings=settings, start=start, stop=stop)
+
+
+def test_a_part_that_is_not_there_leaves_nothing(film, tmp_path):
+    source = film("x.mkv", range(30))
+    with pytest.raises(VideoError, match="frames 20 to 40 are asked for, but at 24 a second it has 30"):
+        ingest_file(source, tmp_path / "out" / "part.mp4", start=20, stop=40)
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_files_become_clips_and_a_table(film, tmp_path):

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from codecap.collect.naming import LONGEST_ID, category_of, clip_id_of, find_videos
 from codecap.records import Clip
@@ -44,3 +45,13 @@ def test_folders_are_walked_one_level(tmp_path):
     videos, others = find_videos([tmp_path, tmp_path / "b.mp4", tmp_path / "notes.txt", tmp_path / "gone"])
     assert [path.name for path in videos] == ["a.GIF", "b.mp4", "gone"]
     assert [path.name for path in others] == ["notes.txt"]
+
+
+def test_webp_and_avif_are_videos_where_they_are_animated(tmp_path):
+    pictures = [Image.new("RGB", (16, 16), colour) for colour in ("red", "blue")]
+    for ending in ("webp", "avif", "WEBP"):
+        pictures[0].save(tmp_path / f"still.{ending}")
+        pictures[0].save(tmp_path / f"film.{ending}", save_all=True, append_images=pictures[1:], duration=100)
+    videos, others = find_videos([tmp_path, tmp_path / "still.webp"])
+    assert [path.name for path in videos] == ["film.WEBP", "film.avif", "film.webp"]
+    assert [path.name for path in others] == ["still.webp"]

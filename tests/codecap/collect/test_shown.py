@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from codecap.collect.shown import open_video, shown_frames
+from codecap.collect.opening import open_video
+from codecap.collect.shown import shown_frames
 from codecap.video import VideoError
 
 MS = Fraction(1, 1000)
@@ -123,6 +124,13 @@ def test_what_is_no_video_says_so(tmp_path, name, write, says):
     assert str(caught.value).startswith(f"{path}: ")
 
 
+@pytest.mark.parametrize("name", ["still.png", "still.jpg", "still.webp", "still.avif", "still.bmp"])
+def test_one_picture_is_no_video(tmp_path, draw_number, name):
+    Image.fromarray(draw_number(1)).save(tmp_path / name)
+    with pytest.raises(VideoError, match=r"is a single picture \(\w+\); give a video"):
+        times(tmp_path / name)
+
+
 @pytest.mark.parametrize("index_first", [True, False])
 @pytest.mark.parametrize("missing_bytes", [20, 4000])
 def test_half_an_mp4_is_not_taken_for_a_whole_one(film, index_first, missing_bytes):
@@ -195,3 +203,28 @@ def test_no_permission(film):
     finally:
         if root:
             os.seteuid(0)
+
+
+def test_a_timestamp_that_is_hours_away(film, copy_packets):
+    def last_is_late(number: int, packet) -> None:
+        if number == 9:
+            packet.pts += 10_000_000
+            packet.dts += 10_000_000
+
+    path = copy_packets(film("x.mkv", range(10), options=NO_B_FRAMES), film("late.mkv", [0]), last_is_late)
+    with pytest.raises(VideoError, match=r"by its timestamps one picture, at 0.33 s, stays for 10000 s; cut it there"):
+        times(path)
+
+
+@pytest.mark.parametrize(("name", "place", "width", "height"), [("x.gif", 6, 2, 2), ("x.webp", 24, 3, 3)])
+def test_too_large(tmp_path, draw_number, name, place, width, height):
+    """By what the header says: nothing of that size is made."""
+    pictures = [Image.fromarray(draw_number(number)) for number in range(3)]
+    pictures[0].save(tmp_path / name, save_all=True, append_images=pictures[1:], duration=100)
+    data = bytearray((tmp_path / name).read_bytes())
+    less = 1 if name.endswith("webp") else 0
+    data[place : place + width] = (9000 - less).to_bytes(width, "little")
+    data[place + width : place + width + height] = (8000 - less).to_bytes(height, "little")
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(VideoError, match=r"is 9000x8000 px large, more than 67108864 px in all; scale it down first"):
+        times(tmp_path / name)

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from codecap.collect.naming import category_of, clip_id_of, find_videos
+from codecap.collect.naming import candidate_id_of, category_of, find_videos
+from codecap.collect.sources import Query
 from codecap.config import find
 from codecap.records import CATEGORIES, Candidate, Original
 
-KEYS = {"paths", "category", "licence"}
+KEYS = {"paths", "category", "licence", "whole"}
 
 
 def load(settings: Mapping[str, Any]) -> Local:
@@ -20,7 +21,8 @@ def load(settings: Mapping[str, Any]) -> Local:
     Args:
         settings: `paths`, a list of files, folders (their videos, one level) and patterns (`clips/**/*.mp4`; `~` is the home
             folder), relative to the folder of the run; `category` of all of them (default: by the letter before the first
-            underscore of each name); `licence` of all of them.
+            underscore of each name); `licence` of all of them; `whole`: whether each becomes one clip as it is (the default), or
+            parts of it are chosen.
 
     Raises:
         ValueError: an unknown key, no paths, or an unknown category.
@@ -34,40 +36,51 @@ def load(settings: Mapping[str, Any]) -> Local:
     category = settings.get("category")
     if category is not None and category not in CATEGORIES:
         raise ValueError(f"source local: unknown category {category!r}; known are {', '.join(CATEGORIES)}")
-    return Local([str(path) for path in paths], category, settings.get("licence") or "")
+    return Local([str(path) for path in paths], category, settings.get("licence") or "", settings.get("whole", True))
 
 
 class Local:
-    def __init__(self, paths: list[str], category: str | None, licence: str) -> None:
+    site = ""
+    per_minute = None
+
+    def __init__(self, paths: list[str], category: str | None, licence: str, whole: bool = True) -> None:
         self._paths = paths
         self._category = category
         self._licence = licence
+        self._whole = whole
 
-    def discover(self) -> Iterator[Candidate]:
+    def queries(self) -> list[Query]:
+        return [Query()]
+
+    def determines(self, candidate: Candidate) -> None:
+        """Nothing is kept of what lies here."""
+
+    def discover(self, query: Query = Query()) -> Iterator[Candidate]:  # noqa: ARG002, B008
         """The videos, in the order of the paths and of the names under each; the id is the clip id that the name gives.
 
         Raises:
             FileNotFoundError: an entry of `paths` fits nothing.
         """
-        places: list[Path] = []
+        lying: list[Path] = []
         for entry in self._paths:
-            found = _places(entry)
+            found = places(entry)
             if not found:
                 raise FileNotFoundError(f"source local: {entry} is not there, or fits no file; correct `paths` in the config")
-            places += found
-        for path in find_videos(places)[0]:
+            lying += found
+        for path in find_videos(lying)[0]:
             yield Candidate(
-                candidate_id=clip_id_of(path),
+                candidate_id=candidate_id_of(path, self._whole),
                 source="local",
                 locator=str(path),
                 category=self._category or category_of(path),
                 licence=self._licence,
                 title=path.stem,
+                whole=self._whole,
             )
 
     def fetch(self, candidate: Candidate, folder: Path) -> Original:  # noqa: ARG002
         """Name the file where it lies: nothing is copied into `folder`."""
-        from codecap.collect.shown import open_video  # here, so that a plan of the workflow need not load FFmpeg
+        from codecap.collect.opening import open_video  # here, so that a plan of the workflow need not load FFmpeg
         from codecap.video import VideoError, file_sha256
 
         path = Path(candidate.locator)
@@ -75,10 +88,10 @@ class Local:
             open_video(path).container.close()
         except VideoError as error:
             return Original(candidate=candidate, status="failed", reason=str(error))
-        return Original(candidate=candidate, status="ok", path=path, sha256=file_sha256(path))
+        return Original(candidate=candidate, status="ok", path=path, sha256=file_sha256(path), size_bytes=path.stat().st_size)
 
 
-def _places(entry: str) -> list[Path]:
+def places(entry: str) -> list[Path]:
     """A file or folder of exactly this name, else what the pattern fits, by name."""
     path = find(Path(entry).expanduser())
     if path.exists():

@@ -1,7 +1,7 @@
 """Drawn clips whose label is known by how they are made: what the filter's coefficients are found on.
 
-No clip of anybody's is needed to fit the filter again, and none that it is judged by has been used to fit it. The photographs are
-those that scikit-image ships. Each drawer takes a random generator and gives a `Scene`: the picture at any time.
+No clip of anybody's is needed to train the filter again. The photographs are those that scikit-image and Matplotlib ship. Each
+drawer takes a random generator and gives a `Scene`: the picture at any time. `drawers` are trained on, `unseen` only tested.
 """
 
 from __future__ import annotations
@@ -25,9 +25,19 @@ Drawer = Callable[[np.random.Generator], Scene]
 
 def drawers() -> dict[str, dict[str, Drawer]]:
     """All drawers by name, under "keep" (what code can draw) and "drop" (what it cannot)."""
-    from codecap.filtering.specimens import structured, unstructured
+    from codecap.filtering.specimens import bodies, fine, interfaces, pixel_games, scenes, structured, unstructured
 
-    return {"keep": dict(structured.DRAWERS), "drop": dict(unstructured.DRAWERS)}
+    return {
+        "keep": structured.DRAWERS | fine.DRAWERS | interfaces.DRAWERS | pixel_games.DRAWERS,
+        "drop": unstructured.DRAWERS | bodies.DRAWERS | scenes.DRAWERS,
+    }
+
+
+def unseen() -> dict[str, dict[str, Drawer]]:
+    """As `drawers`, of the families on which the shipped scorecard was not trained."""
+    from codecap.filtering.specimens import unseen_structured, unseen_unstructured
+
+    return {"keep": unseen_structured.DRAWERS, "drop": unseen_unstructured.DRAWERS}
 
 
 def seed_of(name: str, variant: int) -> int:
@@ -49,11 +59,3 @@ def pictures(drawer: Drawer, seed: int) -> Iterator[tuple[int, np.ndarray]]:
                 writer.add(scene(clock.time_of(frame)))
         for position, rgb in video.read_frames(mp4):
             yield looked_at[position], rgb
-
-
-def write_clip(drawer: Drawer, seed: int, mp4: Path) -> None:
-    """Draw a specimen as a canonical clip."""
-    scene = drawer(np.random.default_rng(seed))
-    with video.CanonicalWriter(mp4, WIDTH_PX, HEIGHT_PX) as writer:
-        for frame in range(FRAMES):
-            writer.add(scene(clock.time_of(frame)))

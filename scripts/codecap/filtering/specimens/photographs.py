@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 COLOUR = ("astronaut", "chelsea", "coffee", "rocket", "immunohistochemistry")
+DIM = ("hubble_deep_field", "retina", "stereo_motorcycle", "moon", "cell", "coins", "camera")  # with large dark or plain areas
 TEXTURE = ("brick", "grass", "gravel")
 
 
@@ -13,7 +14,8 @@ def photograph(name: str, width_px: int, height_px: int) -> np.ndarray:
     """The picture's middle, scaled to fill, as uint8 RGB `(height_px, width_px, 3)`."""
     from skimage import data
 
-    picture = np.asarray(getattr(data, name)())
+    picture = getattr(data, name)()
+    picture = np.asarray(picture[0] if isinstance(picture, tuple) else picture)  # of a stereo pair the left one
     if picture.ndim == 2:
         picture = np.repeat(picture[..., None], 3, axis=2)
     scale = max(width_px / picture.shape[1], height_px / picture.shape[0])

@@ -12,31 +12,31 @@ WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "lazy", "dogs", "while
 FONT = cv2.FONT_HERSHEY_SIMPLEX
 
 
-def _colour(rng: np.random.Generator, low: int = 30, high: int = 235) -> tuple[int, int, int]:
+def any_colour(rng: np.random.Generator, low: int = 30, high: int = 235) -> tuple[int, int, int]:
     red, green, blue = rng.integers(low, high, 3)
     return int(red), int(green), int(blue)
 
 
-def _ground(colour: tuple[int, int, int], height_px: int = HEIGHT_PX, width_px: int = WIDTH_PX) -> np.ndarray:
+def plain(colour: tuple[int, int, int], height_px: int = HEIGHT_PX, width_px: int = WIDTH_PX) -> np.ndarray:
     return np.full((height_px, width_px, 3), colour, np.uint8)
 
 
-def _write(picture: np.ndarray, words: str, x: int, y: int, size: float, colour: tuple[int, int, int]) -> None:
+def write(picture: np.ndarray, words: str, x: int, y: int, size: float, colour: tuple[int, int, int]) -> None:
     cv2.putText(picture, words, (x, y), FONT, size, colour, max(1, round(size * 2)), cv2.LINE_AA)
 
 
-def _line(rng: np.random.Generator, count: int) -> str:
+def sentence(rng: np.random.Generator, count: int) -> str:
     return " ".join(rng.choice(WORDS, count))
 
 
 def _page(rng: np.random.Generator, height_px: int, photographs: int = 0) -> np.ndarray:
     """A long light page of headings, text, buttons and, if asked, small photographs."""
-    page = _ground((250, 250, 252), height_px)
+    page = plain((250, 250, 252), height_px)
     for y in range(30, height_px - 20, 22):
         if rng.random() < 0.2:
-            cv2.rectangle(page, (150, y - 14), (150 + int(rng.integers(60, 160)), y + 4), _colour(rng), -1)
+            cv2.rectangle(page, (150, y - 14), (150 + int(rng.integers(60, 160)), y + 4), any_colour(rng), -1)
         else:
-            _write(page, _line(rng, int(rng.integers(4, 9))), 150, y, float(rng.choice([0.4, 0.45, 0.6])), (40, 40, 50))
+            write(page, sentence(rng, int(rng.integers(4, 9))), 150, y, float(rng.choice([0.4, 0.45, 0.6])), (40, 40, 50))
     for _ in range(photographs):
         x, y = int(rng.integers(150, WIDTH_PX - 150)), int(rng.integers(0, height_px - 110))
         page[y : y + 100, x : x + 140] = photograph(str(rng.choice(COLOUR)), 140, 100)
@@ -53,27 +53,27 @@ def scrolling_page_with_thumbnails(rng: np.random.Generator) -> Scene:
 
 def _scrolling(rng: np.random.Generator, photographs: int) -> Scene:
     page, speed_px = _page(rng, 1600, photographs), float(rng.uniform(40, 200))
-    bar = _colour(rng)
+    bar = any_colour(rng)
 
     def at(time_s: float) -> np.ndarray:
         top = int(speed_px * time_s)
         picture = page[top : top + HEIGHT_PX].copy()
         picture[:, :120] = bar
         for item in range(8):
-            _write(picture, WORDS[item], 12, 40 + 36 * item, 0.5, (255, 255, 255))
+            write(picture, WORDS[item], 12, 40 + 36 * item, 0.5, (255, 255, 255))
         return picture
 
     return at
 
 
 def typed_code(rng: np.random.Generator) -> Scene:
-    lines = [_line(rng, int(rng.integers(2, 8))) for _ in range(14)]
-    colours = [_colour(rng, 120, 255) for _ in lines]
+    lines = [sentence(rng, int(rng.integers(2, 8))) for _ in range(14)]
+    colours = [any_colour(rng, 120, 255) for _ in lines]
 
     def at(time_s: float) -> np.ndarray:
-        picture, left = _ground((24, 26, 34)), int(120 * time_s)
+        picture, left = plain((24, 26, 34)), int(120 * time_s)
         for number, (words, colour) in enumerate(zip(lines, colours, strict=True)):
-            _write(picture, words[: max(0, left)], 50, 30 + 23 * number, 0.5, colour)
+            write(picture, words[: max(0, left)], 50, 30 + 23 * number, 0.5, colour)
             left -= len(words)
         return picture
 
@@ -110,7 +110,7 @@ def _tiles(rng: np.random.Generator, count: int, side: int = 16) -> np.ndarray:
 def scrolling_pixel_art(rng: np.random.Generator) -> Scene:
     """A platform game: ground and blocks of textured tiles that scroll, flat sky, a running sprite."""
     tiles, columns = _tiles(rng, 6), 120
-    level = _ground(_colour(rng, 90, 230), 180, columns * 16)
+    level = plain(any_colour(rng, 90, 230), 180, columns * 16)
     for column in range(columns):
         top = int(8 - rng.integers(0, 3)) if rng.random() < 0.9 else 11
         for row in [*range(top, 11), *([int(rng.integers(2, 5))] if rng.random() < 0.25 else [])]:
@@ -129,14 +129,14 @@ def scrolling_pixel_art(rng: np.random.Generator) -> Scene:
 
 def parallax_landscape(rng: np.random.Generator) -> Scene:
     """Layers of flat hills and trees that pass at different speeds, a sun, pixel sprites in front."""
-    colours = [_colour(rng) for _ in range(5)]
+    colours = [any_colour(rng) for _ in range(5)]
     x = np.arange(WIDTH_PX * 2)
     ridges = [150 + 40 * layer + 30 * np.sin(x / rng.uniform(15, 60)) + 15 * np.abs(x % 60 - 30) / 30 for layer in range(4)]
     sprites, places = _tiles(rng, 6), rng.uniform([20, 40], [280, 160], (6, 2))
     speed_px = float(rng.uniform(20, 120))
 
     def at(time_s: float) -> np.ndarray:
-        picture = _ground(colours[4])
+        picture = plain(colours[4])
         cv2.circle(picture, (400, 130), 60, (250, 230, 170), -1, cv2.LINE_AA)
         for layer, (ridge, colour) in enumerate(zip(ridges, colours, strict=False)):
             left = int(speed_px * time_s * (layer + 1) / 4)
@@ -152,16 +152,17 @@ def parallax_landscape(rng: np.random.Generator) -> Scene:
 
 def illustrated_cards(rng: np.random.Generator) -> Scene:
     """A feed of cards that scrolls, each with a small drawn landscape in gradients."""
-    page = _ground((240, 243, 248), 1400)
+    page = plain((240, 243, 248), 1400)
     for row in range(9):
         for column in range(3):
             x, y = 20 + 205 * column, 15 + 150 * row + 25 * column
             card = _gradient(rng)[::4, ::3][:90, :190].copy()
             for _ in range(4):
                 peak = rng.integers([0, 30], [190, 80])
-                cv2.fillPoly(card, [np.array([peak, [peak[0] - 90, 95], [peak[0] + 90, 95]], np.int32)], _colour(rng), cv2.LINE_AA)
+                hill = np.array([peak, [peak[0] - 90, 95], [peak[0] + 90, 95]], np.int32)
+                cv2.fillPoly(card, [hill], any_colour(rng), cv2.LINE_AA)
             page[y : y + 90, x : x + 190] = card
-            _write(page, _line(rng, 3), x + 6, y + 110, 0.45, (40, 40, 50))
+            write(page, sentence(rng, 3), x + 6, y + 110, 0.45, (40, 40, 50))
     speed_px = float(rng.uniform(30, 150))
 
     def at(time_s: float) -> np.ndarray:
@@ -192,7 +193,7 @@ def sprites_on_stars(rng: np.random.Generator) -> Scene:
     sprites = _tiles(rng, 12, 24)
 
     def at(time_s: float) -> np.ndarray:
-        picture = _ground((8, 8, 24))
+        picture = plain((8, 8, 24))
         for x, y, speed in stars:
             row, column = int(y + speed * time_s) % HEIGHT_PX, int(x)
             picture[row : row + 2, column : column + 2] = int(80 + 2.5 * speed)
@@ -205,8 +206,8 @@ def sprites_on_stars(rng: np.random.Generator) -> Scene:
 
 
 def moving_shapes(rng: np.random.Generator) -> Scene:
-    ground = _gradient(rng) if rng.random() < 0.5 else _ground(_colour(rng))
-    shapes = [(rng.uniform(60, 300, 2), rng.uniform(-90, 90, 2), int(rng.integers(14, 60)), _colour(rng)) for _ in range(10)]
+    ground = _gradient(rng) if rng.random() < 0.5 else plain(any_colour(rng))
+    shapes = [(rng.uniform(60, 300, 2), rng.uniform(-90, 90, 2), int(rng.integers(14, 60)), any_colour(rng)) for _ in range(10)]
 
     def at(time_s: float) -> np.ndarray:
         picture = ground.copy()
@@ -221,18 +222,18 @@ def moving_shapes(rng: np.random.Generator) -> Scene:
 
 def _gradient(rng: np.random.Generator) -> np.ndarray:
     ramp = np.linspace(0, 1, HEIGHT_PX)[:, None, None]
-    row = (1 - ramp) * np.array(_colour(rng)) + ramp * np.array(_colour(rng))
+    row = (1 - ramp) * np.array(any_colour(rng)) + ramp * np.array(any_colour(rng))
     return np.broadcast_to(row, (HEIGHT_PX, WIDTH_PX, 3)).astype(np.uint8)
 
 
 def bar_chart(rng: np.random.Generator) -> Scene:
-    ends, colours = rng.uniform(40, 260, 14), [_colour(rng) for _ in range(14)]
+    ends, colours = rng.uniform(40, 260, 14), [any_colour(rng) for _ in range(14)]
 
     def at(time_s: float) -> np.ndarray:
-        picture = _ground((255, 255, 255))
+        picture = plain((255, 255, 255))
         for line in range(6):
             cv2.line(picture, (50, 320 - 50 * line), (620, 320 - 50 * line), (220, 220, 220), 1)
-            _write(picture, str(20 * line), 12, 324 - 50 * line, 0.4, (80, 80, 80))
+            write(picture, str(20 * line), 12, 324 - 50 * line, 0.4, (80, 80, 80))
         for bar, (end, colour) in enumerate(zip(ends, colours, strict=True)):
             top = int(320 - end * min(1.0, 0.3 + 0.2 * time_s + 0.1 * np.sin(bar + 2 * time_s)))
             cv2.rectangle(picture, (58 + 40 * bar, top), (88 + 40 * bar, 320), colour, -1)
@@ -243,10 +244,10 @@ def bar_chart(rng: np.random.Generator) -> Scene:
 
 def scatter_and_lines(rng: np.random.Generator) -> Scene:
     points, phase = rng.uniform([60, 30], [610, 310], (120, 2)), rng.uniform(0, 6, 120)
-    colours = [_colour(rng) for _ in range(120)]
+    colours = [any_colour(rng) for _ in range(120)]
 
     def at(time_s: float) -> np.ndarray:
-        picture = _ground((18, 20, 28) if phase[0] < 3 else (255, 255, 255))
+        picture = plain((18, 20, 28) if phase[0] < 3 else (255, 255, 255))
         for (x, y), start, colour in zip(points, phase, colours, strict=True):
             centre = (int(x + 25 * np.sin(time_s + start)), int(y + 25 * np.cos(time_s + start)))
             cv2.circle(picture, centre, int(3 + start * 1.5), colour, -1, cv2.LINE_AA)
@@ -260,13 +261,13 @@ def scatter_and_lines(rng: np.random.Generator) -> Scene:
 
 
 def big_type(rng: np.random.Generator) -> Scene:
-    grounds, inks, words = [_colour(rng) for _ in range(8)], [_colour(rng, 180, 255) for _ in range(8)], rng.choice(WORDS, 8)
+    grounds, inks, words = [any_colour(rng) for _ in range(8)], [any_colour(rng, 180, 255) for _ in range(8)], rng.choice(WORDS, 8)
 
     def at(time_s: float) -> np.ndarray:
         word = int(time_s * 2) % 8
-        picture = _ground(grounds[word])
+        picture = plain(grounds[word])
         grown = 1.5 + 3 * (time_s * 2 % 1)
-        _write(picture, str(words[word]), int(200 - 30 * grown), 220, grown, inks[word])
+        write(picture, str(words[word]), int(200 - 30 * grown), 220, grown, inks[word])
         return picture
 
     return at
@@ -274,10 +275,10 @@ def big_type(rng: np.random.Generator) -> Scene:
 
 def confetti(rng: np.random.Generator) -> Scene:
     pieces = rng.uniform([0, -360, 30, 0], [WIDTH_PX, HEIGHT_PX, 150, 6], (160, 4))
-    colours, ground = [_colour(rng) for _ in pieces], _colour(rng, 200, 255)
+    colours, ground = [any_colour(rng) for _ in pieces], any_colour(rng, 200, 255)
 
     def at(time_s: float) -> np.ndarray:
-        picture = _ground(ground)
+        picture = plain(ground)
         for (x, y, speed, turn), colour in zip(pieces, colours, strict=True):
             box = cv2.boxPoints(((x, (y + speed * time_s) % HEIGHT_PX), (14, 8), float(np.degrees(turn + 3 * time_s))))
             cv2.fillConvexPoly(picture, box.astype(np.int32), colour, cv2.LINE_AA)
@@ -287,10 +288,10 @@ def confetti(rng: np.random.Generator) -> Scene:
 
 
 def spinner(rng: np.random.Generator) -> Scene:
-    ground, ink = _colour(rng), _colour(rng, 200, 255)
+    ground, ink = any_colour(rng), any_colour(rng, 200, 255)
 
     def at(time_s: float) -> np.ndarray:
-        picture = _ground(ground)
+        picture = plain(ground)
         cv2.ellipse(picture, (320, 180), (70, 70), 300 * time_s, 0, 270, ink, 14, cv2.LINE_AA)
         return picture
 
@@ -299,15 +300,15 @@ def spinner(rng: np.random.Generator) -> Scene:
 
 def street_map(rng: np.random.Generator) -> Scene:
     """A drawn map that is moved: areas, streets and names."""
-    world = _ground((238, 236, 226), 700, 1100)
+    world = plain((238, 236, 226), 700, 1100)
     for _ in range(40):
         corner, size = rng.integers(0, [1000, 600]), rng.integers(30, 120, 2)
         far = tuple(int(value) for value in corner + size)
-        cv2.rectangle(world, tuple(int(value) for value in corner), far, _colour(rng, 190, 240), -1)
+        cv2.rectangle(world, tuple(int(value) for value in corner), far, any_colour(rng, 190, 240), -1)
     for _ in range(30):
         start, end = rng.integers(0, [1100, 700]), rng.integers(0, [1100, 700])
         cv2.line(world, tuple(map(int, start)), tuple(map(int, end)), (255, 255, 255), 6, cv2.LINE_AA)
-        _write(world, str(rng.choice(WORDS)), int(start[0]), int(start[1]), 0.4, (90, 90, 90))
+        write(world, str(rng.choice(WORDS)), int(start[0]), int(start[1]), 0.4, (90, 90, 90))
     speed = rng.uniform(-50, 50, 2)
 
     def at(time_s: float) -> np.ndarray:

@@ -9,10 +9,10 @@ from codecap import clock
 from codecap.filtering.specimens import HEIGHT_PX, WIDTH_PX, Drawer, Scene
 from codecap.filtering.specimens.photographs import COLOUR, TEXTURE, photograph
 
-_COLUMNS, _ROWS = np.meshgrid(np.arange(WIDTH_PX, dtype=np.float32), np.arange(HEIGHT_PX, dtype=np.float32))
+COLUMNS, ROWS = np.meshgrid(np.arange(WIDTH_PX, dtype=np.float32), np.arange(HEIGHT_PX, dtype=np.float32))
 
 
-def _sampled(picture: np.ndarray, x: np.ndarray, y: np.ndarray, wrap: bool = False, way: int = cv2.INTER_LINEAR) -> np.ndarray:
+def sampled(picture: np.ndarray, x: np.ndarray, y: np.ndarray, wrap: bool = False, way: int = cv2.INTER_LINEAR) -> np.ndarray:
     """The picture at places (x, y); beyond its edges it is repeated (`wrap`) or mirrored."""
     border = cv2.BORDER_WRAP if wrap else cv2.BORDER_REFLECT
     return cv2.remap(picture, x.astype(np.float32), y.astype(np.float32), way, borderMode=border)
@@ -24,7 +24,7 @@ def photograph_pan(rng: np.random.Generator) -> Scene:
 
     def at(time_s: float) -> np.ndarray:
         left, top = speed[0] * time_s, speed[1] * time_s
-        return _sampled(wide, _COLUMNS + left, _ROWS + top)
+        return sampled(wide, COLUMNS + left, ROWS + top)
 
     return at
 
@@ -35,8 +35,8 @@ def photograph_zoom(rng: np.random.Generator) -> Scene:
 
     def at(time_s: float) -> np.ndarray:
         scale = 1.5 * np.exp(-rate * (time_s - 2))
-        x, y = WIDTH_PX + (_COLUMNS - WIDTH_PX / 2) * scale, HEIGHT_PX + (_ROWS - HEIGHT_PX / 2) * scale
-        return _sampled(wide, x, y)
+        x, y = WIDTH_PX + (COLUMNS - WIDTH_PX / 2) * scale, HEIGHT_PX + (ROWS - HEIGHT_PX / 2) * scale
+        return sampled(wide, x, y)
 
     return at
 
@@ -61,25 +61,25 @@ def wavering_photograph(rng: np.random.Generator) -> Scene:
     size, pace = float(rng.uniform(4, 10)), float(rng.uniform(2, 5))
 
     def at(time_s: float) -> np.ndarray:
-        x = _COLUMNS + size * np.sin(_ROWS / 25 + pace * time_s)
-        y = _ROWS + size * np.cos(_COLUMNS / 30 + pace * time_s)
-        return _sampled(picture, x, y)
+        x = COLUMNS + size * np.sin(ROWS / 25 + pace * time_s)
+        y = ROWS + size * np.cos(COLUMNS / 30 + pace * time_s)
+        return sampled(picture, x, y)
 
     return at
 
 
 def _floor(texture: np.ndarray, sky: np.ndarray, horizon: int, pace: np.ndarray, way: int) -> Scene:
     """Flight over an endless plane: a point at row `v` under the horizon lies at depth 1 / v."""
-    depth = 120.0 / np.maximum(_ROWS - horizon, 0.5)
-    across = (_COLUMNS - WIDTH_PX / 2) / 120.0 * depth
-    below = horizon < _ROWS
+    depth = 120.0 / np.maximum(ROWS - horizon, 0.5)
+    across = (COLUMNS - WIDTH_PX / 2) / 120.0 * depth
+    below = horizon < ROWS
 
     def at(time_s: float) -> np.ndarray:
         turn = 0.3 * np.sin(time_s)
         u = np.cos(turn) * across + np.sin(turn) * depth + pace[0] * time_s
         v = -np.sin(turn) * across + np.cos(turn) * depth + pace[1] * time_s
         size = texture.shape[0]
-        seen = _sampled(texture, (u * 60) % size, (v * 60) % size, wrap=True, way=way)
+        seen = sampled(texture, (u * 60) % size, (v * 60) % size, wrap=True, way=way)
         return np.where(below[..., None], seen, sky)
 
     return at
@@ -106,7 +106,7 @@ def pixel_art_flight(rng: np.random.Generator) -> Scene:
 def textured_globe(rng: np.random.Generator) -> Scene:
     skin, ground = photograph(str(rng.choice(COLOUR)), 720, 360), tuple(int(value) for value in rng.integers(0, 255, 3))
     radius = float(rng.uniform(110, 170))
-    x, y = (_COLUMNS - WIDTH_PX / 2) / radius, (_ROWS - HEIGHT_PX / 2) / radius
+    x, y = (COLUMNS - WIDTH_PX / 2) / radius, (ROWS - HEIGHT_PX / 2) / radius
     inside = x**2 + y**2 < 1
     z = np.sqrt(np.maximum(1 - x**2 - y**2, 0))
     longitude, latitude = np.arctan2(x, z), np.arcsin(np.clip(y, -1, 1))
@@ -114,7 +114,7 @@ def textured_globe(rng: np.random.Generator) -> Scene:
     def at(time_s: float) -> np.ndarray:
         u = (longitude / (2 * np.pi) * 720 + 90 * time_s) % 720
         v = (latitude / np.pi + 0.5) * 359
-        seen = _sampled(skin, u, v, wrap=True)
+        seen = sampled(skin, u, v, wrap=True)
         return np.where(inside[..., None], (seen * (0.4 + 0.6 * z[..., None])).astype(np.uint8), np.array(ground, np.uint8))
 
     return at
@@ -122,14 +122,14 @@ def textured_globe(rng: np.random.Generator) -> Scene:
 
 def tunnel(rng: np.random.Generator) -> Scene:
     skin = photograph(str(rng.choice([*TEXTURE, *COLOUR])), 512, 512)
-    x, y = _COLUMNS - WIDTH_PX / 2, _ROWS - HEIGHT_PX / 2
+    x, y = COLUMNS - WIDTH_PX / 2, ROWS - HEIGHT_PX / 2
     radius = np.hypot(x, y) + 6
     angle = np.arctan2(y, x) / np.pi * 256 + 256
     pace = float(rng.uniform(60, 160))
 
     def at(time_s: float) -> np.ndarray:
         u, v = (angle + 20 * time_s) % 511, (30000 / radius + pace * time_s) % 511
-        seen = _sampled(skin, u, v, wrap=True)
+        seen = sampled(skin, u, v, wrap=True)
         return (seen * np.minimum(1, radius / 120)[..., None]).astype(np.uint8)
 
     return at
@@ -142,7 +142,7 @@ def fractal_zoom(rng: np.random.Generator) -> Scene:
 
     def at(time_s: float) -> np.ndarray:
         scale = 3.0 * np.exp(-0.5 * time_s) / WIDTH_PX
-        z = ((_COLUMNS[::2, ::2] - WIDTH_PX / 2) + 1j * (_ROWS[::2, ::2] - HEIGHT_PX / 2)) * scale
+        z = ((COLUMNS[::2, ::2] - WIDTH_PX / 2) + 1j * (ROWS[::2, ::2] - HEIGHT_PX / 2)) * scale
         count = np.zeros(z.shape, np.int32)
         for _ in range(60):
             inside = np.abs(z) < 4
@@ -156,14 +156,14 @@ def fractal_zoom(rng: np.random.Generator) -> Scene:
 def plasma(rng: np.random.Generator) -> Scene:
     waves = rng.uniform([-0.09, -0.09, -4, 0], [0.09, 0.09, 4, 6], (9, 4))
 
-    ring = np.hypot(_COLUMNS - 300, _ROWS - 150)
+    ring = np.hypot(COLUMNS - 300, ROWS - 150)
 
     def at(time_s: float) -> np.ndarray:
         channels = []
         for channel in range(3):
             total = np.sin(ring / 9 - 5 * time_s + channel)
             for across, down, pace, start in waves[channel::3]:
-                total += np.sin(across * _COLUMNS + down * _ROWS + pace * time_s + start)
+                total += np.sin(across * COLUMNS + down * ROWS + pace * time_s + start)
             channels.append(127 + 40 * total)
         return np.clip(np.stack(channels, axis=2), 0, 255).astype(np.uint8)
 

@@ -1,0 +1,104 @@
+"""`codecap dataset`: publish a data set, check one, and make its videos again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codecap import config as configuration
+from codecap import job, store
+
+app = typer.Typer(no_args_is_help=True, help="Publish a data set, check one, make its videos again.")
+DEMO = [configuration.PROJECT / "config" / "demo.yaml"]
+Config = Annotated[
+    list[Path],
+    typer.Option("--config", help="Configuration files of the run, laid over config/config.yaml; by default config/demo.yaml."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Option("--out", help="Folder to publish; made anew.")],
+    ledger: Annotated[
+        Path | None, typer.Option(help="ledger.jsonl of the collection; by default the run's in this folder.")
+    ] = None,
+    config: Config = DEMO,
+) -> None:
+    """Write the committed clips table, its annotations, ledger and recipe as a folder to publish, with Croissant metadata.
+
+    Videos are put in only where their licence allows it (`dataset.media_licences` in the configuration); the others can be made
+    again by `codecap dataset rebuild`, from their sites.
+    """
+    from codecap.publish.about import About
+    from codecap.publish.export import export as write
+    from codecap.publish.material import read_material
+
+    with job.running():
+        settings = configuration.load(*config)
+        store.use(settings["store"])
+        about = About.of(settings.get("dataset") or {})
+        made = write(read_material(settings, ledger), about, out)
+    typer.echo(f"{out}  {made.clips} clips, {made.videos} with their video, {made.bytes / 1e6:.1f} MB")
+    for clip_id in made.lost:
+        typer.echo(f"{clip_id}: nobody can have its video: its licence does not allow it here, and no address is known")
+    unsaid = [name for name in ("url", "creators", "citation") if not getattr(about, name)]
+    if unsaid:
+        typer.echo(f"not said, though whoever uses it will ask: {', '.join(f'dataset.{name}' for name in unsaid)}")
+
+
+@app.command()
+def verify(folder: Annotated[Path, typer.Argument(help="A folder that `codecap dataset export` made.")]) -> None:
+    """Check a published folder: digests, tables, annotations, prints, metadata, and that videos are those of the table.
+
+    The exit status is 1 when something is wrong.
+    """
+    from codecap.publish.verifying import verify as check
+
+    with job.running():
+        problems = check(folder)
+    for problem in problems:
+        typer.echo(problem)
+    typer.echo(f"{len(problems)} problems")
+    raise typer.Exit(1 if problems else 0)
+
+
+@app.command()
+def rebuild(
+    folder: Annotated[Path, typer.Argument(help="A published folder: from `codecap dataset export`, wherever it comes from.")],
+    out: Annotated[Path, typer.Option("--out", help="Where clips.tsv, clips/ and annotations/ go; an earlier call goes on there.")],
+    originals: Annotated[
+        list[Path] | None, typer.Option("--originals", help="Files, and folders of files, to use instead of fetching them.")
+    ] = None,
+    keep_originals: Annotated[bool, typer.Option("--keep-originals", help="Keep what was fetched.")] = False,
+    config: Config = DEMO,
+    as_json: AsJson = False,
+) -> None:
+    """Make the videos of a published data set again: fetch the originals, cut the clips, compare them with the published ones.
+
+    Each clip is bit-equal, equivalent (the same pictures in other bytes, found by their looks), or lost, with the reason; the same
+    stands in OUT/rebuilt.jsonl. How sites are reached (proxy, cookies) is taken from `sources` of your configuration.
+    The exit status is 1 when a clip is lost. Another call tries those again.
+    """
+    from codecap.publish.fetching import Originals
+    from codecap.publish.folder import read_published
+    from codecap.publish.rebuild import rebuild as make
+    from codecap.publish.rebuild import summary
+
+    with job.running():
+        settings = configuration.load(*config)
+        published = read_published(folder)
+        rows = make(published, out, Originals(published, settings["sources"], out, originals or []), keep_originals)
+    told = summary(rows)
+    if as_json:
+        typer.echo(json.dumps({**told, "rows": [row.model_dump(mode="json") for row in rows]}, indent=1))
+    else:
+        for row in rows:
+            shift = f"{row.offset_s:+.2f} s  " if row.offset_s else ""
+            apart = f"differs by {row.mean_levels:.1f} levels" if row.mean_levels is not None else ""
+            typer.echo(f"{row.state:10} {row.clip_id}  {shift}{apart}{row.reason}")
+        typer.echo(", ".join(f"{told[state]} {state}" for state in ("bit-equal", "equivalent", "lost")))
+    raise typer.Exit(1 if told["lost"] else 0)

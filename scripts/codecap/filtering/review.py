@@ -1,0 +1,177 @@
+"""The review sheet: a page of contact sheets on which a person keeps or drops clips by single keys.
+
+It is a folder that works from disk. What is decided stays in the browser until it is exported as a table, which
+`codecap filter decide` checks and takes over (`decisions`): no server, and nothing that a page could write to.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from codecap import plan, video
+from codecap.clock import FPS, midpoints
+from codecap.errors import UserError
+from codecap.filtering.decisions import COLUMNS, Decision, cut_of
+from codecap.records import CATEGORIES, Clip, Ingested, Verdict, read_rows
+from codecap.report.media import place
+from codecap.report.pages import RESOURCES as REPORT
+from codecap.report.pages import environment
+from codecap.store import digest_of
+from codecap.video import VideoError
+
+LOG = logging.getLogger("codecap")
+RESOURCES = REPORT.parent / "review"
+ASSETS = ((REPORT, ("report.css", "theme.js")), (RESOURCES, ("review.css", "review.js")))
+TILES, ACROSS = 12, 4
+SHEET_WIDTH_PX, GAP_PX = 1280, 6
+SMALL_WIDTH_PX = 160
+
+
+@dataclass(frozen=True)
+class Reviewable:
+    """A clip, what was found about it, and where it came from."""
+
+    clip: Clip
+    verdict: Verdict
+    source: str
+
+    @property
+    def chance(self) -> float | None:
+        """The filter's chance that it is to be kept."""
+        return self.verdict.features.get("keep_chance")
+
+    @property
+    def doubt(self) -> float:
+        """How sure the filter is not: 0 where it is sure, 0.5 at most."""
+        return 0.0 if self.chance is None else 0.5 - abs(self.chance - 0.5)
+
+
+def of_run(config: Mapping[str, Any]) -> list[Reviewable]:
+    """The clips of the run in the working folder that the filter has judged.
+
+    Raises:
+        UserError: there are none.
+    """
+    buckets = [f"{number:02d}" for number in range(config["buckets"])]
+    ingested = _rows([plan.RESULTS / "1_collect" / "clips" / f"{bucket}.jsonl" for bucket in buckets], Ingested)
+    verdicts = {row.clip_id: row for row in _rows([plan.RESULTS / "2_filter" / f"{bucket}.jsonl" for bucket in buckets], Verdict)}
+    found = [
+        Reviewable(row.clip, verdicts[row.clip.clip_id], row.source)
+        for row in ingested
+        if row.clip is not None and row.clip.clip_id in verdicts
+    ]
+    if not found:
+        raise UserError(
+            f"{plan.RESULTS.absolute()}: no clips that the filter has judged; run `snakemake dataset` in this folder first, or go "
+            "to the folder where it ran, and name its configuration with --config"
+        )
+    return found
+
+
+def make_review(found: Iterable[Reviewable], decisions: Mapping[str, Decision], out: Path) -> Path:
+    """Write the folder; it appears whole or not at all.
+
+    Args:
+        decisions: that hold by now; the page starts from those about these very cuts.
+
+    Returns:
+        Its page. Clips of which the filter is least sure come first; a clip whose video cannot be read is shown without pictures.
+
+    Raises:
+        UserError: something is there already.
+    """
+    out = Path(out)
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UserError(f"{out}: is there already; choose another name, so that no sheet that somebody works on is lost")
+    ordered = sorted(found, key=lambda one: (-one.doubt, one.clip.clip_id))
+    draft = out.with_name(f".{out.name}.draft")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        for folder in ("sheets", "media", "assets"):
+            (draft / folder).mkdir(parents=True)
+        for resources, names in ASSETS:
+            for name in names:
+                shutil.copyfile(resources / name, draft / "assets" / name)
+        shown = [_shown(one, decisions.get(one.clip.clip_id), draft) for one in ordered]
+        data = {
+            "sheet": digest_of([[one.clip.clip_id, cut_of(one.clip)] for one in ordered])[:12],
+            "columns": COLUMNS,
+            "clips": shown,
+        }
+        page = environment(RESOURCES).get_template("review.html.j2").render(data=data, count=len(shown))
+        (draft / "index.html").write_text(page, encoding="utf-8")
+        if out.exists():
+            out.rmdir()
+        draft.rename(out)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return out / "index.html"
+
+
+def _shown(one: Reviewable, decision: Decision | None, folder: Path) -> dict[str, Any]:
+    """What the page knows of a clip."""
+    clip = one.clip
+    fault = ""
+    try:
+        draw_sheet(clip, folder / "sheets" / f"{clip.clip_id}.jpg", folder / "sheets" / f"{clip.clip_id}.small.jpg")
+        place(clip.mp4, folder / "media" / f"{clip.clip_id}.mp4")
+    except (VideoError, UserError) as error:
+        LOG.error("%s", error)
+        fault = str(error)
+    stands = decision is not None and decision.cut == cut_of(clip)
+    return {
+        "id": clip.clip_id,
+        "cut": cut_of(clip),
+        "category": f"{clip.category} · {CATEGORIES[clip.category]}",
+        "filter": one.verdict.decision,
+        "chance": None if one.chance is None else round(one.chance, 3),
+        "reasons": one.verdict.reasons,
+        "seconds": round(clip.frames / FPS, 2),
+        "size": f"{clip.width_px}×{clip.height_px}",
+        "licence": clip.licence,
+        "source": one.source,
+        "fault": fault,
+        "given": decision.model_dump(mode="json", include={"decision", "who", "decided_at", "note"})
+        if decision and stands
+        else None,
+    }
+
+
+def draw_sheet(clip: Clip, jpeg: Path, small: Path) -> None:
+    """A contact sheet: twelve frames at equal steps, from left to right, then downwards; and a small picture of the middle one.
+
+    Raises:
+        VideoError: the video cannot be read.
+    """
+    frames = sorted(set(midpoints(TILES, clip.frames)))
+    tiles = [_frame(clip, frame) for frame in frames]
+    width_px = (SHEET_WIDTH_PX - (ACROSS - 1) * GAP_PX) // ACROSS
+    height_px = max(round(width_px * clip.height_px / clip.width_px), 1)
+    rows = -(-len(tiles) // ACROSS)
+    sheet = Image.new("RGB", (SHEET_WIDTH_PX, rows * (height_px + GAP_PX) - GAP_PX), (128, 128, 128))
+    for number, tile in enumerate(tiles):
+        corner = (number % ACROSS * (width_px + GAP_PX), number // ACROSS * (height_px + GAP_PX))
+        sheet.paste(tile.resize((width_px, height_px), Image.Resampling.LANCZOS), corner)
+    sheet.save(jpeg, quality=80, optimize=True)
+    middle = tiles[len(tiles) // 2]
+    middle.resize((SMALL_WIDTH_PX, max(round(SMALL_WIDTH_PX * middle.height / middle.width), 1)), Image.Resampling.LANCZOS).save(
+        small, quality=75, optimize=True
+    )
+
+
+def _frame(clip: Clip, frame: int) -> Image.Image:
+    for _, rgb in video.read_frames(clip.mp4, frame, frame + 1):
+        return Image.fromarray(rgb)
+    raise VideoError(f"{clip.mp4}: has no frame {frame}, though its clip says {clip.frames} frames")
+
+
+def _rows(paths: Sequence[Path], kind):
+    return [row for path in paths if path.is_file() for row in read_rows(path, kind)]

@@ -1,0 +1,1 @@
+"""A data set as others get it: its card and statistics, a folder to publish, and the way back from such a folder to the videos."""

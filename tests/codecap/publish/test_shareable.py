@@ -1,0 +1,43 @@
+"""What leaves the machine, and what does not."""
+
+from __future__ import annotations
+
+from codecap.publish import shareable
+from codecap.records import Candidate, LedgerEntry
+
+
+def test_addresses_lose_names_and_passwords_and_files_their_folders() -> None:
+    def shared(locator: str) -> str:
+        return shareable.candidate(Candidate(candidate_id="a", source="s", locator=locator)).locator
+
+    assert shared("https://ada:secret@example.org/a/b.mp4?x=1") == "https://example.org/a/b.mp4?x=1"
+    assert shared("/home/ada/films/b.mp4") == "b.mp4"
+    assert shared("C:\\films\\b.mp4") == "C:_films_b.mp4"
+    assert shared("/") == "unnamed"
+
+
+def test_a_reason_that_names_the_file() -> None:
+    told = LedgerEntry(
+        candidate=Candidate(candidate_id="a", source="s", locator="/home/ada/my films/b.mp4"),
+        status="failed",
+        reason="/home/ada/my films/b.mp4: cannot be opened; see /var/log/x/y.log",
+    )
+    assert shareable.entry(told).reason == "b.mp4: cannot be opened; see y.log"
+
+
+def test_settings_keep_what_is_asked_and_lose_what_is_secret() -> None:
+    told = {
+        "plugin": "vimeo",
+        "proxy_env": "P",
+        "cookies_env": "C",
+        "queries": [{"user": "ada", "quota": 3}],
+        "endpoint": {"model": "m", "key_env": "K", "base_url": "http://me:pw@host/v1"},
+        "paths": ["/home/ada"],
+        "keep_above": 0.5,
+    }
+    assert shareable.settings(told) == {
+        "plugin": "vimeo",
+        "queries": [{"user": "ada", "quota": 3}],
+        "endpoint": {"model": "m", "base_url": "http://host/v1"},
+        "keep_above": 0.5,
+    }
