@@ -90,7 +90,6 @@ def _one_process(mp4: Path) -> dict[str, float]:
 
 def _measured(mp4: Path) -> dict[str, float]:
     """In a process of its own: on one core, where the system lets one choose."""
-    import resource
     import time
 
     if hasattr(os, "sched_setaffinity"):
@@ -102,7 +101,13 @@ def _measured(mp4: Path) -> dict[str, float]:
     start, used = time.perf_counter(), time.process_time()
     keep_chance(features_of(mp4), FilterSettings())
     wall_s, cpu_s = time.perf_counter() - start, time.process_time() - used
-    return {"wall_s": wall_s, "cpu_s": cpu_s, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {"wall_s": wall_s, "cpu_s": cpu_s, "peak_mb": peak_mb()}
+
+
+def peak_mb() -> float:
+    """Highest resident memory of this program, in MB. The `ru_maxrss` of getrusage may be that of whoever started it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM:"))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-WIDTH_PX = 320  # of the small copies; height as the picture's shape gives
+WIDTH_PX = 320  # of the small copies; height as the picture's shape gives,
+HIGHEST_PX = 4 * WIDTH_PX  # but no more than this
 BLOCK_PX = 8
 FLAT_GRADIENT = 2  # grey levels: a pixel is flat when it differs by no more from its right and lower neighbours
 SOFT_GRADIENT = 24  # grey levels: a pixel that is not flat is soft up to here, and an edge above
@@ -70,8 +71,11 @@ def clean_copy(rgb: np.ndarray) -> tuple[np.ndarray, float, bool]:
 
 
 def small_copy(rgb: np.ndarray) -> np.ndarray:
-    """uint8 RGB `(h, WIDTH_PX, 3)`: averaged down, or enlarged by repeating pixels. A small copy of a small copy is the same."""
-    height_px = max(BLOCK_PX, round(WIDTH_PX * rgb.shape[0] / rgb.shape[1]))
+    """uint8 RGB `(h, WIDTH_PX, 3)`: averaged down, or enlarged by repeating pixels. A small copy of a small copy is the same.
+
+    A picture more than four times as high as it is wide is made lower: it would have no bound.
+    """
+    height_px = min(max(BLOCK_PX, round(WIDTH_PX * rgb.shape[0] / rgb.shape[1])), HIGHEST_PX)
     way = cv2.INTER_AREA if rgb.shape[1] >= WIDTH_PX else cv2.INTER_NEAREST
     return cv2.resize(rgb, (WIDTH_PX, height_px), interpolation=way)
 
