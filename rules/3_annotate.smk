@@ -1,17 +1,60 @@
 # Stage 3: what is in each clip, and where?
 # in   results/1_collect/clips/{bucket}.jsonl, results/2_filter/{bucket}.jsonl, config key `decisions`; for the benchmark the clips table
-# out  results/3_annotate/drafts/{bucket}.jsonl      one Annotation a kept clip, for people to review
+# out  results/3_annotate/asked/{drafted}/{bucket}.jsonl   one Proposal a clip, where the proposer asks a hosted model (network, no GPU)
+#      results/3_annotate/drafts/{bucket}.jsonl      one Annotation a kept clip, for people to review
 #      results/3_annotate/clips.tsv, annotations/    the data set: a table and one draft a clip, for a person to commit
 #      results/3_annotate/proposed/{bucket}.jsonl    one Annotation a clip of the benchmark's table, as drafted
 #      results/3_annotate/approved/{bucket}.jsonl    the same from the files that people approved
 
+from codecap.annotate import proposers
 from codecap.filtering import decisions
+
+ASKED = "results/3_annotate/asked/{drafted}/{bucket}.jsonl"
+KEPT = {"clips": "results/1_collect/clips/{bucket}.jsonl", "verdicts": "results/2_filter/{bucket}.jsonl"}
+
+
+def asked(drafted):
+    """What a model proposed for these drafts; nothing where the proposer measures and asks nobody."""
+    return ASKED.format(drafted=drafted, bucket="{bucket}") if proposers.asks(config) else []
+
+
+def drafted_by(wildcards):
+    """What makes drafts: the proposer, or the segmenter of the scores, which follows what was proposed."""
+    if proposers.asks(config):
+        return {"segmenter": backend("segmenter"), "code": digest_of("codecap.annotate.following")}
+    name = config["proposer"]
+    settings = config["proposers"].get(name, {})
+    return {"proposer": name, "settings": settings, "code": digest_of(f"codecap.annotate.proposers.{name}")}
+
+
+rule ask_proposer:
+    input:
+        lambda w: KEPT.values() if w.drafted == "drafts" else [],
+    output:
+        proposals=ASKED,
+    wildcard_constraints:
+        drafted="drafts|proposed",
+    log:
+        "logs/ask_proposer/{drafted}/{bucket}.log",
+    conda:
+        "../envs/base.yaml"
+    resources:
+        **needs("ask_proposer"),
+    params:
+        clips=lambda w: contents(w) if w.drafted == "proposed" else None,
+        this_try=this_try("ask_proposer"),
+        proposer=config["proposer"],
+        settings=config["proposers"].get(config["proposer"], {}),
+        code=digest(f"codecap.annotate.proposers.{config['proposer']}"),
+        decisions=lambda w: decisions.digest_of(config),
+    script:
+        "../scripts/ask_proposer.py"
 
 
 rule draft_annotations:
     input:
-        clips="results/1_collect/clips/{bucket}.jsonl",
-        verdicts="results/2_filter/{bucket}.jsonl",
+        **KEPT,
+        proposals=asked("drafts"),
     output:
         drafts="results/3_annotate/drafts/{bucket}.jsonl",
     log:
@@ -21,9 +64,7 @@ rule draft_annotations:
     resources:
         **needs("draft_annotations"),
     params:
-        proposer=config["proposer"],
-        settings=config["proposers"].get(config["proposer"], {}),
-        code=digest(f"codecap.annotate.proposers.{config['proposer']}"),
+        drafted_by=drafted_by,
         decisions=lambda w: decisions.digest_of(config),
     script:
         "../scripts/draft_annotations.py"
@@ -51,6 +92,8 @@ rule tabulate_dataset:
 
 
 rule propose_annotations:
+    input:
+        proposals=asked("proposed"),
     output:
         annotations="results/3_annotate/proposed/{bucket}.jsonl",
     log:
@@ -62,9 +105,7 @@ rule propose_annotations:
     params:
         clips=contents,
         this_try=this_try("propose_annotations"),
-        proposer=config["proposer"],
-        settings=config["proposers"].get(config["proposer"], {}),
-        code=digest(f"codecap.annotate.proposers.{config['proposer']}"),
+        drafted_by=drafted_by,
     script:
         "../scripts/propose_annotations.py"
 

@@ -4,20 +4,22 @@ from functools import partial
 from pathlib import Path
 
 from codecap import job
-from codecap.annotate.drafts import draft_shard
+from codecap.annotate.drafts import drafts as made_drafts
 from codecap.collect.known_boxes import annotation_of
 from codecap.filtering import decisions
 from codecap.records import Annotation, Ingested, Verdict, read_rows, write_rows
 
 
-def draft_annotations(shard: job.Shard, *, config: dict, params: dict, clips: Path, verdicts: Path, drafts: Path) -> None:
+def draft_annotations(
+    shard: job.Shard, *, config: dict, params: dict, clips: Path, verdicts: Path, proposals: Path | None, drafts: Path
+) -> None:
     found = {row.clip_id: row for row in read_rows(verdicts, Verdict)}
     rows = decisions.kept(
         [row.clip for row in read_rows(clips, Ingested) if row.clip is not None], found, decisions.of_config(config)
     )
     roots = {name: Path(config["store"][name]) for name in ("durable", "bulk")}
     known = partial(annotation_of, bulk=roots["bulk"])
-    made = draft_shard(rows, params["proposer"], params["settings"], params["code"], roots["durable"], known)
+    made = made_drafts(rows, params["drafted_by"], roots["durable"], proposals, known)
     write_rows(drafts, Annotation, shard.counted(made, "drafts", len(rows)))
 
 
@@ -31,5 +33,6 @@ if "snakemake" in globals():
             params=dict(snakemake.params.items()),
             clips=Path(snakemake.input.clips),
             verdicts=Path(snakemake.input.verdicts),
+            proposals=Path(snakemake.input.proposals) if snakemake.input.proposals else None,
             drafts=Path(snakemake.output.drafts),
         )

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 from codecap import job, plan
-from codecap.annotate.drafts import draft_shard
+from codecap.annotate.drafts import drafts
 from codecap.records import Annotation, write_rows
 
 
-def propose_annotations(shard: job.Shard, *, config: dict, bucket: str, params: dict, annotations: Path) -> None:
+def propose_annotations(
+    shard: job.Shard, *, config: dict, bucket: str, params: dict, proposals: Path | None, annotations: Path
+) -> None:
     clips = plan.shard_clips(config, bucket)
-    made = draft_shard(clips, params["proposer"], params["settings"], params["code"], Path(config["store"]["durable"]))
+    made = drafts(clips, params["drafted_by"], Path(config["store"]["durable"]), proposals)
     rows = list(shard.counted(made, "drafts", len(clips)))
     write_rows(annotations, Annotation, rows)
     missing = sorted({clip.clip_id for clip in clips} - {row.clip_id for row in rows})
@@ -25,5 +27,6 @@ if "snakemake" in globals():
             config=snakemake.config,
             bucket=snakemake.wildcards.bucket,
             params=dict(snakemake.params.items()),
+            proposals=Path(snakemake.input.proposals) if snakemake.input.proposals else None,
             annotations=Path(snakemake.output.annotations),
         )

@@ -11,7 +11,9 @@ import typer
 
 from codecap import config as configuration
 from codecap import job
+from codecap.commands import annotations as annotation_commands
 from codecap.commands import bench_filter as filter_bench
+from codecap.commands import bench_review as review_bench
 from codecap.commands import bench_scale as scale_commands
 from codecap.commands import bench_score as bench_commands
 from codecap.commands import dataset as dataset_commands
@@ -23,6 +25,7 @@ from codecap.commands import models as models_commands
 from codecap.commands import slurm as slurm_commands
 from codecap.commands import store as store_commands
 from codecap.commands import weights as weights_commands
+from codecap.commands.annotation_review import review
 from codecap.commands.cost import cost
 from codecap.commands.status import status
 from codecap.errors import UserError, check_replaceable
@@ -36,7 +39,9 @@ app.add_typer(demo, name="demo")
 app.add_typer(humans_commands.app, name="humans")
 app.add_typer(weights_commands.app, name="weights")
 app.command()(cost)
+app.command()(review)
 app.command()(status)
+app.add_typer(annotation_commands.app, name="annotations")
 app.add_typer(dataset_commands.app, name="dataset")
 app.add_typer(exchange_commands.app, name="exchange")
 app.add_typer(filter_commands.app, name="filter")
@@ -300,6 +305,7 @@ def bench_render(
 
 bench.command("score")(bench_commands.score)
 bench.command("filter")(filter_bench.filter_)
+bench.command("review")(review_bench.review)
 bench.command("scale")(scale_commands.scale)
 
 

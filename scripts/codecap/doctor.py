@@ -154,7 +154,7 @@ def _device(module: ModuleType, settings: Mapping[str, Any]) -> Any:
 def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
     """Keys and prices of the hosted models that the configuration asks; of a key only whether there is one."""
     from codecap import config as configuration
-    from codecap.estimate import scorers
+    from codecap.estimate import proposing, scorers
     from codecap.exchange import settings
     from codecap.exchange.prices import PriceTable, today
     from codecap.generate import entries
@@ -162,7 +162,8 @@ def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
     try:
         told = settings.of(config["exchange"])
         prices = PriceTable.read(configuration.find(told.prices))
-        asked = [backend.settings.endpoint for _, backend, _ in scorers(config)] + list(entries.endpoints(config))
+        backends = [backend for _, backend, _ in (*proposing(config), *scorers(config))]
+        asked = [backend.settings.endpoint for backend in backends] + list(entries.endpoints(config))
         for endpoint in {endpoint.name: endpoint for endpoint in asked}.values():
             if endpoint.key_env is not None:
                 there = bool(os.environ.get(endpoint.key_env, "").strip())

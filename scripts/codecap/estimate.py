@@ -1,9 +1,10 @@
 """What a run will ask, and what that will cost, before it is paid for.
 
 Questions are counted by those who ask them, with blank pictures in the places of frames: a harness's `questions_expected(clip)`
-gives those that a caption takes, a judge's or a prompter's `questions_expected(clip, annotation)` those about one candidate. Tokens
-are the providers' published rules (`tokens`), and answers are taken for short (low) and for as long as they may be (high). Both are
-estimates; a provider's cache makes a run cheaper. What an agent asks is up to its model: only its limits are told.
+gives those that a caption takes, a proposer's those that a draft takes, a judge's or a prompter's `questions_expected(clip,
+annotation)` those about one candidate. Tokens are the providers' published rules (`tokens`), and answers are taken for short (low)
+and for as long as they may be (high). Both are estimates; a provider's cache makes a run cheaper. What an agent asks is up to its
+model: only its limits are told.
 """
 
 from __future__ import annotations
@@ -17,14 +18,29 @@ from typing import Any
 
 from codecap import config as configuration
 from codecap import plan, registry
+from codecap.annotate import proposers
 from codecap.exchange import settings, tokens
 from codecap.exchange.prices import PriceTable, today
 from codecap.exchange.question import Endpoint, Picture, Question
 from codecap.generate import entries
-from codecap.records import Annotation, Caption, Clip, ObjectPrompts, Outcome, Render, Row, Score, Usage, read_record, read_rows
+from codecap.records import (
+    Annotation,
+    Caption,
+    Clip,
+    ObjectPrompts,
+    Outcome,
+    Proposal,
+    Render,
+    Row,
+    Score,
+    Usage,
+    read_record,
+    read_rows,
+)
 from codecap.score.engine import choice
 
 SHORT_ANSWER, SHORT_CAPTION = 100, 3000  # output tokens: of a verdict; of a page or a text, with little thinking before it
+SHORT_PROPOSAL = 2000  # of an annotation, or of some objects' places
 LOW_INPUT, HIGH_INPUT = 0.8, 1.25  # of the estimated input tokens
 Done = Callable[[str, str], set[str]]  # of a system and a bucket: clips
 OTHER_TABLE = "name another one with `--config FILE`, a file that says `clips: my/clips.tsv`"
@@ -113,7 +129,7 @@ def planned(config: Mapping[str, Any]) -> tuple[list[Planned], list[str]]:
     if not run.buckets:
         problems.append(f"{config['clips']}: has no clips to work on, nothing is counted; {OTHER_TABLE}")
     found = []
-    for asker in [*_captioners(config, run, problems), *_scorers(config, run, annotations)]:
+    for asker in [*_proposers(config), *_captioners(config, run, problems), *_scorers(config, run, annotations)]:
         entry = Planned(asker.name, asker.endpoint, len(asker.systems))
         for bucket, clips in run.buckets.items():
             told = {clip.clip_id: questions for clip in clips if (questions := asker.questions(clip)) is not None}
@@ -123,6 +139,24 @@ def planned(config: Mapping[str, Any]) -> tuple[list[Planned], list[str]]:
                 _add_shard(entry, costs, asker.recorded(system, bucket), asker.dropped(system, bucket))
         found.append(entry)
     return found, problems
+
+
+def _proposers(config: Mapping[str, Any]) -> Iterator[Asker]:
+    """The proposer, where a run takes drafts as they are and a hosted model writes them."""
+    for name, backend, recorded in proposing(config) if config["annotations"] == "proposed" else ():
+        yield Asker(name, backend.settings.endpoint, ("",), backend.questions_expected, recorded, _none, SHORT_PROPOSAL)
+
+
+def proposing(config: Mapping[str, Any]) -> Iterator[tuple[str, Any, Done]]:
+    """The proposer of a configuration, if it asks a hosted model: name, backend, and what it has answered.
+
+    Raises:
+        registry.Unavailable: a setting of it is wrong.
+    """
+    if proposers.asks(config):
+        name = config["proposer"]
+        backend = registry.make(proposers.FAMILY, name, config["proposers"].get(name, {}))
+        yield f"annotations, proposer {name}", backend, functools.partial(_proposed, backend)
 
 
 def _captioners(config: Mapping[str, Any], run: plan.Plan, problems: list[str]) -> Iterator[Asker]:
@@ -219,6 +253,11 @@ def _annotation(config: Mapping[str, Any], bucket: str, clip: Clip) -> Annotatio
 def _captioned(protocol: str, system: str, bucket: str) -> set[str]:
     captions = _rows(plan.RESULTS / "4_generate" / system / f"{bucket}.jsonl", Caption)
     return {row.clip_id for row in captions if row.outcome is not Outcome.INFRA_ERROR and row.protocol == protocol}
+
+
+def _proposed(proposer: Any, _system: str, bucket: str) -> set[str]:
+    proposals = _rows(plan.RESULTS / "3_annotate" / "asked" / "proposed" / f"{bucket}.jsonl", Proposal)
+    return {row.clip_id for row in proposals if row.objects and row.protocol == proposer.protocol}
 
 
 def _prompted(prompter: Any, system: str, bucket: str) -> set[str]:

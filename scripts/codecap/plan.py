@@ -13,6 +13,7 @@ from typing import Any
 
 from codecap import config as configuration
 from codecap import registry, single_run, store
+from codecap.annotate import proposers
 from codecap.clips_table import read_clips
 from codecap.errors import UserError
 from codecap.generate import entries
@@ -61,9 +62,13 @@ class Plan:
         return entries.sources_of(self.captioners[system])
 
     def annotation_digests(self, bucket: str) -> list[str]:
-        """For each clip of a shard, the digest of its approved annotation file ("none" without one)."""
-        files = [self.annotations_folder / f"{clip.clip_id}.json" for clip in self.buckets[bucket]]
-        return [hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "none" for path in files]
+        """For each clip of a shard, the digest of its approved annotation file ("none" without one), and the one in the table."""
+        told = []
+        for clip in self.buckets[bucket]:
+            path = self.annotations_folder / f"{clip.clip_id}.json"
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "none"
+            told.append(f"{digest}:{clip.annotation_sha256[:16]}" if clip.annotation_sha256 else digest)
+        return told
 
 
 def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES, to_work: bool = True) -> Plan:
@@ -112,7 +117,7 @@ def require(config: Mapping[str, Any], plan: Plan) -> None:
         raise PlanError("models: no system to work with" + "".join(f"\n  {problem}" for problem in plan.problems))
     try:
         choice.check(config)
-        _must_be_there("annotate.proposers", config["proposer"], "proposer")
+        _proposer_must_be_right(config)
         _must_be_there("render.engines", config["render"]["engine"], "render.engine")
     except registry.Unavailable as error:
         raise PlanError(str(error)) from error
@@ -287,6 +292,18 @@ def _keys_must_be_there(plan: Plan) -> None:
             + "\nset them (`export NAME=...`, nothing writes them down), or leave these systems out with the config key `systems`; "
             "where all of their captions are in the store, any value will do"
         )
+
+
+def _proposer_must_be_right(config: Mapping[str, Any]) -> None:
+    """The proposer is there, and so are the settings of one that asks a hosted model, before anything is paid for.
+
+    Raises:
+        registry.Unavailable: it is not, or one of them is wrong.
+    """
+    name = config["proposer"]
+    _must_be_there(proposers.FAMILY, name, "proposer")
+    if config["annotations"] == "proposed" and proposers.asks(config):
+        registry.make(proposers.FAMILY, name, config["proposers"].get(name, {}))
 
 
 def _must_be_there(family: str, name: str, key: str) -> None:

@@ -200,6 +200,8 @@ class Clip(Row):
     licence: str = ""
     source_start_s: float = 0.0
     source_end_s: float | None = None
+    annotation_sha256: str = ""  # of what its approved annotation says, where `codecap dataset freeze` has written the table
+    dataset_version: str = ""  # of the data set in which this row came in or changed last
 
 
 class Ingested(Row):
@@ -384,6 +386,24 @@ class ObjectTracks(Row):
     masks: Path | None = None  # what the boxes hold (see score/masks/kept.py), where the segmenter finds masks
     protocol: str = ""
     proxy: bool = False
+
+
+class ProposedObject(Row):
+    """An object that a model proposes; its boxes are still to be found, from its prompt."""
+
+    description: str
+    prompt: ObjectPrompt
+
+
+class Proposal(Row):
+    """What a model proposes for the annotation of a clip; or why it does not."""
+
+    clip_id: ClipId
+    status: str  # ok, or why there is none
+    retry: bool = False  # it could not be had this time
+    objects: list[ProposedObject] = []
+    focal_points: list[FocalPoint] = []
+    protocol: str = ""
 
 
 class Answer(Row):

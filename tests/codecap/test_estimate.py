@@ -9,7 +9,19 @@ from codecap import config as configuration
 from codecap import plan
 from codecap.config import PROJECT
 from codecap.estimate import planned
-from codecap.records import Annotation, Caption, ObjectPrompt, ObjectPrompts, Outcome, Render, Score, read_record, write_rows
+from codecap.records import (
+    Annotation,
+    Caption,
+    ObjectPrompt,
+    ObjectPrompts,
+    Outcome,
+    Proposal,
+    ProposedObject,
+    Render,
+    Score,
+    read_record,
+    write_rows,
+)
 
 ANNOTATIONS = [read_record(path, Annotation) for path in sorted((PROJECT / "resources" / "demo" / "annotations").glob("*.json"))]
 POINTS = {annotation.clip_id: len(annotation.focal_points) for annotation in ANNOTATIONS}
@@ -63,6 +75,41 @@ def test_what_captions_take(tmp_path, monkeypatch):
     assert (again.questions, again.pictures) == (5 * 5, 5 * FRAMES_AT_2_HZ)
     assert once.low_usd < again.low_usd
     assert problems == ["agent: what an agent asks is up to its model, not counted; at most 3 USD a clip (most_usd)"]
+
+
+PROPOSING = {"annotations": "proposed", "proposer": "mllm", "proposers": {"mllm": {"endpoint": MODEL["endpoint"]}}}
+
+
+def test_what_drafts_take(tmp_path, monkeypatch):
+    """Two passes over each clip, and 17 objects on 3 frames each, 8 in a question."""
+    monkeypatch.chdir(tmp_path)
+    over = PROPOSING | {"models": {"once": CAPTIONERS["once"]}, "systems": ["once"]}
+    config = configuration.load(PROJECT / "config" / "demo.yaml", overrides=over)
+    drafts, once = planned(config)[0]
+    assert (drafts.asker, drafts.systems, drafts.clips) == ("annotations, proposer mllm", 1, 5)
+    assert drafts.questions == drafts.left == 5 * (2 + 3)
+    assert 2 * FRAMES_AT_2_HZ < drafts.pictures <= 2 * FRAMES_AT_2_HZ + 5 * 17 * 3
+    assert once.low_usd < drafts.low_usd < drafts.high_usd
+    approved = configuration.load(PROJECT / "config" / "demo.yaml", overrides=over | {"annotations": "approved"})
+    assert [entry.asker for entry in planned(approved)[0]] == ["once, direct"]
+
+
+def test_clips_that_are_proposed_for_are_not_asked_about(tmp_path, monkeypatch):
+    from codecap import registry
+
+    monkeypatch.chdir(tmp_path)
+    config = configuration.load(PROJECT / "config" / "demo.yaml", overrides=PROPOSING)
+    protocol = registry.make("annotate.proposers", "mllm", PROPOSING["proposers"]["mllm"]).protocol
+    clip_id = min(POINTS)
+    rows = plan.RESULTS / "3_annotate" / "asked" / "proposed" / f"{plan.bucket_of(clip_id, config['buckets'])}.jsonl"
+    thing = ProposedObject(description="a ball", prompt=ObjectPrompt(name="ball", status="found"))
+    for told, recorded in [
+        ({"status": "ok", "objects": [thing], "protocol": protocol}, 5),
+        ({"status": "ok", "objects": [thing], "protocol": "another model"}, 0),
+        ({"status": "no usable answer"}, 0),
+    ]:
+        write_rows(rows, Proposal, [Proposal(clip_id=clip_id, **told)])
+        assert planned(config)[0][0].recorded == recorded
 
 
 def test_captions_that_are_there_are_not_asked(tmp_path, monkeypatch):

@@ -45,6 +45,7 @@ SETTINGS = {
     ("generate.sandbox.backends", "none"): {"i_trust_the_model": True},
     ("generate.sandbox.backends", "apptainer"): {"image": "x.sif"},
     ("generate.videos", "http_jobs"): SERVICE,
+    ("annotate.proposers", "mllm"): ENDPOINT,
     ("score.judges", "mllm"): ENDPOINT,
     ("score.prompters", "mllm"): ENDPOINT,
 }

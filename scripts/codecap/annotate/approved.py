@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,6 +36,17 @@ def gather(
     return gathered, found
 
 
+def is_approved(annotation: Annotation) -> bool:
+    """Whether a person has reviewed it; who writes a file by hand says so in its `reviews`."""
+    return bool(annotation.reviews)
+
+
+def content_digest(annotation: Annotation) -> str:
+    """sha256 of what an annotation says of its clip. Who drafted and reviewed it is not in it, nor how its file is laid out."""
+    told = annotation.model_dump(mode="json", exclude={"reviews", "proposer"})
+    return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
 def strays(folder: Path, known: Iterable[str]) -> list[Problem]:
     """A problem for each file of the folder whose clip is not in the table."""
     found = unknown_clips((path.stem for path in Path(folder).glob("*.json")), known)
@@ -52,7 +65,14 @@ def _read(clip: Clip, path: Path) -> tuple[Annotation | None, list[Problem]]:
         return None, [_unreadable(clip, "unreadable", path, f"{said}; correct the file or remove it")]
     except OSError as error:
         return None, [_unreadable(clip, "unreadable", path, f"cannot be read: {error.strerror}; see to its permissions")]
-    return annotation, [problem.model_copy(update={"place": f"{path}: {problem.place}"}) for problem in problems(annotation, clip)]
+    found = [problem.model_copy(update={"place": f"{path}: {problem.place}"}) for problem in problems(annotation, clip)]
+    if clip.annotation_sha256 and content_digest(annotation) != clip.annotation_sha256:
+        message = (
+            f"does not say what version {clip.dataset_version or '?'} of the clips table was frozen with; "
+            "take the frozen file back, or freeze a new version with `codecap dataset freeze`"
+        )
+        found.append(_unreadable(clip, "not_as_frozen", path, message))
+    return annotation, found
 
 
 def _unreadable(clip: Clip, rule: str, path: Path, message: str) -> Problem:

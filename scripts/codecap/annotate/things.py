@@ -31,12 +31,13 @@ LARGEST_WHOLE = 0.2  # of the picture: what is larger is a place, not an object
 HEIR_WORTH = 0.95  # what a whole of two parts and more counts of the best one's score
 LONGER, LONGER_SCORE = 1.4, 0.5  # a track of the same thing that is so much longer is taken if it has that much of the score
 LARGER, LARGER_SCORE = 1.1, 0.7  # and so is one that is larger
-MOVES_WORTH, VIVID_WORTH, COMES_WORTH = 1.0, 0.3, 0.3  # what counts beside 0.3 for being there
+MOVES_WORTH, VIVID_WORTH, COMES_WORTH = 1.0, 0.3, 0.2  # what counts beside 0.3 for being there
 FLAT_WORTH = 0.8  # what a smooth area counts against a figure: its rim is missing, and often it is the inside of one
 PART_WORTH = 0.35  # what a mere part counts
 NESTED_WORTH = 0.5  # what a thing counts for each chosen one that it lies in or holds
 KIN_WORTH = 0.92  # what a thing counts for each chosen one that looks like it
 KIN_LEVELS, KIN_RATIO = 45.0, 1.3  # it does: sum of the channels' differences, ratio of the areas
+LEAST_SHARE = 0.42  # of the best one's score: what counts less, beside what is chosen, is left out
 CONFIRMED_WORTH = 1.2  # what a thing counts that regions of another family show in the same place
 
 
@@ -96,7 +97,7 @@ def thing_of(track: Track, scale: float, width_px: int, height_px: int, shot: tu
 
 
 def select(things: Iterable[Thing], most: int, shot_lengths: Sequence[int], width_px: int, height_px: int) -> list[Thing]:
-    """The most salient things, each once, at most `most`, the first and then the higher up first.
+    """The most salient things, each once, at most `most`, the first and then the higher up first; none that counts little.
 
     Args:
         shot_lengths: frames of each shot.
@@ -106,10 +107,13 @@ def select(things: Iterable[Thing], most: int, shot_lengths: Sequence[int], widt
     ranked = sorted((thing for thing in things if len(thing.boxes_xyxy) >= shortest), key=_order)[:MOST_LOOKED_AT]
     pairs = _Pairs(ranked, width_px, height_px)
     scores = pairs.scores_among_others()
+    least = LEAST_SHARE * scores.max(initial=0.0)
     chosen: list[int] = []
     left = np.arange(len(ranked))
     while len(left) and len(chosen) < most:
         found = int(left[np.argmax(scores[left])])  # the first of equals, which `_order` has put first
+        if scores[found] < least:
+            break
         best = pairs.fullest(found, left, scores)
         chosen.append(best)
         scores *= np.where(pairs.kin(best), KIN_WORTH, 1.0)

@@ -12,6 +12,7 @@ from typing import Any
 
 from codecap import config as configuration
 from codecap import registry
+from codecap.annotate import proposers
 from codecap.cluster.settings import Kind
 from codecap.config import ConfigError
 from codecap.generate import serve
@@ -20,6 +21,7 @@ from codecap.weights import needs
 
 LOCAL_RULES = ("discover_candidates", "fetch_originals", "fetch_weights", "prepare_weights")  # the login node's: they fetch
 GPU_LANE = "gpu"
+DRAFTING = ("draft_annotations", "propose_annotations")  # where a model has proposed, the segmenter follows its prompts
 VIDEO_MAKER, MAKERS = "video", "generate.videos"  # key of an entry in `models`, and the family whose module it names
 
 
@@ -27,9 +29,14 @@ def check(config: Mapping[str, Any]) -> None:
     """Refuse what would hold a GPU while it waits for an answer, and what no job could be placed by.
 
     Raises:
-        ConfigError: a metric of the GPU lane asks a hosted model, or a system's `serve` or `video` is wrong; the message names it
-            and the way out.
+        ConfigError: a metric of the GPU lane asks a hosted model, a system's `serve` or `video` is wrong, or the proposer needs a
+            segmenter and there is none; the message names it and the way out.
     """
+    if proposers.asks(config) and OBJECTS_METRIC not in config["metrics"]:
+        raise ConfigError(
+            f"proposer: what {config['proposer']} proposes is followed by the segmenter of metrics.{OBJECTS_METRIC}, which is not "
+            "configured; add that metric, or choose the proposer embedded"
+        )
     for name, entry in configuration.systems(config).items():
         try:
             serve.section(entry)
@@ -60,7 +67,9 @@ def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", entry: Mapping
         return of_system(entry or {})
     if rule == "prompt_objects":
         return "network" if _asks(config["metrics"].get(OBJECTS_METRIC, {}), "prompter") else "cpu"
-    if rule == "segment_objects":
+    if rule == "ask_proposer":
+        return "network"
+    if rule == "segment_objects" or (rule in DRAFTING and proposers.asks(config)):
         return "gpu" if _computes_on_gpu(config["metrics"].get(OBJECTS_METRIC, {}), "segmenter") else "cpu"
     if rule in ("describe_references", "score_renders"):
         held = [entry for entry in config["metrics"].values() if entry["lane"] == lane]

@@ -126,7 +126,8 @@ class Requests:
         named = dict(wildcards)
         shard = "/".join([rule, *named.values()])
         mark = self._journals.read(shard)
-        clips = Clips.unknown(rows, rule) if rule in BY_ROWS else self._clips.get(named.get("bucket", ""), self._all)
+        by_rows = rule in BY_ROWS and named.get("drafted") != "proposed"
+        clips = Clips.unknown(rows, rule) if by_rows else self._clips.get(named.get("bucket", ""), self._all)
         kind = self._kind_of(rule, named)
         work = Work(
             clips=clips,

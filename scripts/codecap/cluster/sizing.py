@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from codecap import registry, weights
+from codecap.annotate import proposers
 from codecap.clock import FPS
 from codecap.cluster import costs
 from codecap.cluster.costs import Cost, Pictures
+from codecap.cluster.nodes import DRAFTING
 from codecap.cluster.settings import Kind
 from codecap.generate import entries
 from codecap.records import Clip
@@ -27,6 +29,7 @@ BY_ROWS = (
     "choose_parts",
     "ingest_originals",
     "filter_clips",
+    "ask_proposer",
     "draft_annotations",
 )  # their clips are not known when they are planned
 OBJECT_RULES = {"prompt_objects": "prompter", "segment_objects": "segmenter"}
@@ -160,8 +163,10 @@ class Sizes:
         """What a job loads, "encoder dreamsim", each once, with the pictures that all metrics give it."""
         if rule == "generate_captions":
             return {f"harness {harness}": Pictures()}
-        if rule in OBJECT_RULES:
-            family = OBJECT_RULES[rule]
+        if rule == "ask_proposer":
+            return {f"proposer {self._config['proposer']}": Pictures()}
+        if rule in OBJECT_RULES or (rule in DRAFTING and proposers.asks(self._config)):
+            family = OBJECT_RULES.get(rule, "segmenter")
             return {f"{family} {self._config['metrics'][choice.OBJECTS_METRIC][family]}": Pictures()}
         found: dict[str, Pictures] = {}
         for name, metric in self._metrics(rule, lane).items():

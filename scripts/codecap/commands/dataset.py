@@ -1,4 +1,4 @@
-"""`codecap dataset`: publish a data set, check one, and make its videos again."""
+"""`codecap dataset`: freeze a data set, publish it, check one, and make its videos again."""
 
 from __future__ import annotations
 
@@ -11,13 +11,52 @@ import typer
 from codecap import config as configuration
 from codecap import job, store
 
-app = typer.Typer(no_args_is_help=True, help="Publish a data set, check one, make its videos again.")
+app = typer.Typer(no_args_is_help=True, help="Freeze a data set, publish it, check one, make its videos again.")
 DEMO = [configuration.PROJECT / "config" / "demo.yaml"]
 Config = Annotated[
     list[Path],
     typer.Option("--config", help="Configuration files of the run, laid over config/config.yaml; by default config/demo.yaml."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def freeze(
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Clips table to take clips from; by default results/3_annotate/clips.tsv, else --out."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The frozen table; by default the configuration's `clips`.")] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", help="Of the data set, as 1.1.0; by default `dataset.version`.")
+    ] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Let clips leave a table that was frozen before.")] = False,
+    config: Annotated[
+        list[Path] | None, typer.Option("--config", help="Configuration files laid over config/config.yaml, in order.")
+    ] = None,
+) -> None:
+    """Write the clips table that the benchmark runs on: only clips with an approved annotation, each with its digest and version.
+
+    A run tells when an annotation is not the one that the table was frozen with. After a change, freeze a later version: only what
+    depends on the changed annotations is scored again. Commit the table and the annotations together.
+
+        codecap dataset freeze --version 1.1.0 --config my.yaml
+    """
+    from codecap.publish.freezing import freeze as write
+
+    with job.running():
+        settings = configuration.load(*(config or ()))
+        store.use(settings["store"])
+        found = write(settings, source, out, version, drop)
+    for clip_id, reason in found.left_out.items():
+        typer.echo(f"{clip_id}: not in the table: {reason}", err=True)
+    told = found.version
+    typer.echo(f"{found.table}  version {told.version}, {told.clips} clips, sha256 {told.sha256}")
+    if not found.is_new:
+        typer.echo("nothing has changed since then")
+    for what, names in (("came in or changed", told.changed), ("left", told.left)) if found.is_new else ():
+        if names:
+            typer.echo(f"{what}: {', '.join(names)}")
 
 
 @app.command()

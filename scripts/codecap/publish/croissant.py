@@ -72,6 +72,8 @@ SAID = {
     "licence": "The licence as its source states it.",
     "source_start_s": "Where it begins in that file, in seconds.",
     "source_end_s": "Where it ends there.",
+    "annotation_sha256": "Digest of what its annotation says; empty where it was not frozen.",
+    "dataset_version": "Version of the data set in which the clip or its annotation came in or changed last.",
 }
 POINT = {
     "focal_id": ("sc:Text", "Name of the focal point within its clip."),

@@ -273,11 +273,13 @@ def _write(published: Published, rows: Mapping[str, Rebuilt], out: Path) -> None
 
 
 def _clip(clip: Clip, row: Rebuilt, out: Path) -> Clip:
-    moved = {}
+    moved: dict[str, Any] = {}
     if row.offset_s:
         moved["source_start_s"] = row.start / FPS
         moved["source_end_s"] = (row.start + clip.frames) / FPS
     told = {"sha256": row.sha256, "width_px": row.width_px, "height_px": row.height_px, "source": row.source}
+    if (row.width_px, row.height_px) != (clip.width_px, clip.height_px):
+        moved |= {"annotation_sha256": "", "dataset_version": ""}  # its boxes are scaled: that is not what was frozen
     return clip.model_copy(update={"mp4": out / folder.CLIPS / f"{clip.clip_id}.mp4", **told, **moved})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from codecap.annotate.approved import content_digest
 from codecap.annotate.validate import problems as problems_of
 from codecap.clips import check_file
 from codecap.errors import UserError
@@ -92,6 +93,9 @@ def _annotations(published: Published) -> Iterator[str]:
             continue
         if annotation is not None:
             yield from (str(problem) for problem in problems_of(annotation, clip) if problem.severity == "error")
+        path = published.folder / folder.ANNOTATIONS / f"{clip.clip_id}.json"
+        if clip.annotation_sha256 and (annotation is None or content_digest(annotation) != clip.annotation_sha256):
+            yield f"{path}: is not the annotation that {folder.TABLE} was frozen with"
 
 
 def _card(place: Path, there: Mapping[str, str]) -> Iterator[str]:

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from codecap.annotate import proposers
 from codecap.plan import Plan
 from codecap.score.engine.choice import OBJECTS_METRIC
 from codecap.shards import RESULTS, Mark
 
-DATASET = {  # rules of the stages that make a data set; how many clips there are is known from their journals alone
+DATASET = {  # rules of the stages that make a data set, or some of their shards; only their journals know how many clips there are
     "fetch_originals": "originals",
     "survey_originals": "surveys",
     "ingest_originals": "canonical clips",
     "filter_clips": "verdicts",
+    "ask_proposer/drafts": "proposals",
     "draft_annotations": "drafts",
 }
 
@@ -48,7 +50,7 @@ def of_dataset(marks: Mapping[str, Mark]) -> Iterator[Task]:
     """The shards of the data set's stages that have begun."""
     for rule, stage in DATASET.items():
         for name, mark in marks.items():
-            if mark.rule == rule:
+            if name.startswith(f"{rule}/"):
                 yield Task(name, stage, mark.total, None, bucket=name.rpartition("/")[2])
 
 
@@ -58,6 +60,10 @@ def of_benchmark(config: Mapping[str, Any], run: Plan) -> Iterator[Task]:
     score = RESULTS / "6_score"
     objects = OBJECTS_METRIC in config["metrics"]
     making = "propose_annotations" if config["annotations"] == "proposed" else "gather_annotations"
+    if config["annotations"] == "proposed" and proposers.asks(config):
+        for bucket, items in clips.items():
+            output = RESULTS / "3_annotate" / "asked" / "proposed" / f"{bucket}.jsonl"
+            yield Task(f"ask_proposer/proposed/{bucket}", "proposals", items, output, bucket=bucket)
     for bucket, items in clips.items():
         output = RESULTS / "3_annotate" / config["annotations"] / f"{bucket}.jsonl"
         yield Task(f"{making}/{bucket}", "annotations", items, output, bucket=bucket)

@@ -1,7 +1,7 @@
 import json
 
-from codecap.annotate.approved import gather, strays
-from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, write_record
+from codecap.annotate.approved import content_digest, gather, is_approved, strays
+from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, Review, write_record
 
 
 def clip(clip_id):
@@ -10,7 +10,7 @@ def clip(clip_id):
 
 def right(clip_id):
     points = [FocalPoint(focal_id=kind, kind=kind, description=kind, start_s=0, end_s=1) for kind in ("static", "dynamic")]
-    objects = [AnnotatedObject(name="ball", boxes_xyxy=[(1.0, 1.0, 9.0, 9.0)] * 24)]
+    objects = [AnnotatedObject(name="ball", description="A ball", boxes_xyxy=[(1.0, 1.0, 9.0, 9.0)] * 24)]
     return Annotation(clip_id=clip_id, objects=objects, focal_points=points)
 
 
@@ -48,3 +48,19 @@ def test_files_of_unknown_clips_are_named(tmp_path):
     _, problems = gather([clip("A_1")], tmp_path, known=["A_1"])
     assert [(problem.clip_id, problem.rule) for problem in problems] == [("Z_9", "unknown_clip")]
     assert gather([clip("A_1")], tmp_path)[1] == []
+
+
+def test_an_annotation_that_is_not_as_frozen_is_refused(tmp_path):
+    write_record(tmp_path / "A_1.json", right("A_1"))
+    frozen = clip("A_1").model_copy(update={"annotation_sha256": content_digest(right("A_1")), "dataset_version": "1.0.0"})
+    assert gather([frozen], tmp_path) == ({"A_1": right("A_1")}, [])
+    changed = right("A_1").model_copy(update={"focal_points": right("A_1").focal_points[::-1]})
+    write_record(tmp_path / "A_1.json", changed)
+    gathered, (problem,) = gather([frozen], tmp_path)
+    assert problem.rule == "not_as_frozen" and "version 1.0.0" in problem.message and "A_1.json" in gathered["A_1"]
+
+
+def test_approved_is_what_a_person_has_reviewed():
+    reviewed = right("A_1").model_copy(update={"reviews": [Review(who="Ann", when="2026-11-30", changed="nothing")]})
+    assert is_approved(reviewed) and not is_approved(right("A_1"))
+    assert content_digest(reviewed) == content_digest(right("A_1"))

@@ -55,7 +55,16 @@ def test_a_whole_goes_before_its_parts(dx):
     parts = [thing(moving(box, dx), 1.4, colour) for box, colour in [((110, 110, 150, 150), GREEN), ((180, 150, 240, 200), BLUE)]]
     (found,) = chosen([*parts, whole], most=1)
     assert found.boxes_xyxy is whole.boxes_xyxy
-    assert len(chosen([*parts, whole])) == 3
+    assert [item.boxes_xyxy is whole.boxes_xyxy for item in chosen([*parts, whole])] == [True]  # what is only a part counts little
+
+
+def test_what_counts_little_beside_the_best_is_left_out():
+    places = [(40, 40, 80, 80), (140, 40, 180, 80), (240, 40, 280, 80)]
+    things = [
+        thing(resting(box), score, colour) for box, score, colour in zip(places, (1.0, 0.5, 0.3), (RED, GREEN, BLUE), strict=True)
+    ]
+    assert len(chosen(things)) == 2
+    assert len(chosen(things[1:])) == 2  # beside what is no better, it is not little
 
 
 def test_variety_goes_before_one_more_of_many_alike():
@@ -73,9 +82,12 @@ def test_a_flicker_is_nothing_but_in_a_shot_of_few_frames_all_counts():
 def test_the_order_in_which_things_come_does_not_matter():
     rng = np.random.default_rng(5)
     corners = rng.integers(0, 300, (30, 2))
-    things = [thing(resting((x, y, x + 40, y + 30)), float(score)) for (x, y), score in zip(corners, rng.random(30), strict=True)]
-    told = [[item.boxes_xyxy[0].tolist() for item in chosen(order)] for order in (things, things[::-1])]
-    assert told[0] == told[1] and len(told[0]) == 16
+    things = [
+        thing(resting((x, y, x + 40, y + 30)), float(score))
+        for (x, y), score in zip(corners, 0.9 + rng.random(30) / 10, strict=True)
+    ]
+    told = [[item.boxes_xyxy[0].tolist() for item in chosen(order, most=8)] for order in (things, things[::-1])]
+    assert told[0] == told[1] and len(told[0]) == 8
 
 
 def followed(boxes, rgb=RED, contrast=100.0, family="figure", first=0):

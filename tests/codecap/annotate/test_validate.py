@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from codecap.annotate.validate import RULES, problems, unknown_clips
@@ -10,6 +12,10 @@ BOX = (10.0, 10.0, 30.0, 20.0)
 
 def thing(name="ball", boxes=None, **told):
     return AnnotatedObject(name=name, description=told.pop("description", name), boxes_xyxy=boxes or [BOX] * FRAMES, **told)
+
+
+def shifted(box, by):
+    return (box[0] + by, box[1], box[2] + by, box[3])
 
 
 def focal(number, kind, start_s=0.0, end_s=1.0, **told):
@@ -42,7 +48,16 @@ def test_a_right_annotation_has_no_problems():
         ("unknown_object", annotation(focal_points=[focal(1, "static", objects=["bal"]), focal(2, "dynamic")])),
         ("missing_kind", annotation(focal_points=[focal(1, "static")])),
         ("missing_kind", annotation(objects=[])),
-        ("said_twice", annotation([thing("a", description="same"), thing("b", description="same")])),
+        ("same_track", annotation([thing("a"), thing("b", boxes=[shifted(BOX, 0.2)] * FRAMES)])),
+        ("no_description", annotation([thing(description=" ")])),
+        ("blank_description", annotation(focal_points=[focal(1, "static", description=" . "), focal(2, "dynamic")])),
+        ("said_twice", annotation([thing("a", description="same"), thing("b", [shifted(BOX, 40)] * FRAMES, description="same")])),
+        (
+            "object_not_there",
+            annotation(
+                [thing(boxes=[BOX] * 12 + [None] * 36)], [focal(1, "static", 1.0, 2.0, objects=["ball"]), focal(2, "dynamic")]
+            ),
+        ),
     ],
 )
 def test_each_rule_finds_its_problem_and_no_other_does(rule, wrong):
@@ -50,6 +65,26 @@ def test_each_rule_finds_its_problem_and_no_other_does(rule, wrong):
     assert [problem.rule for problem in found] == [rule]
     assert found[0].severity == RULES[rule][0]
     assert "A_1" in str(found[0]) and rule in str(found[0])
+
+
+def test_a_finding_says_what_it_is_about_and_where_to_look():
+    wrong = annotation([thing(boxes=[BOX] * 40 + [(90.0, 10.0, 120.0, 20.0)] * 8)], [focal(1, "static"), focal(2, "dynamic", 1, 3)])
+    places = {problem.rule: (problem.about, problem.frame) for problem in problems(wrong, CLIP)}
+    assert places == {"box_outside_picture": ("objects/ball", 40), "bad_interval": ("focal_points/f2", None)}
+
+
+def test_two_objects_are_one_only_where_they_go_together_all_the_way():
+    apart = [BOX] * 40 + [shifted(BOX, 12)] * 8
+    assert problems(annotation([thing("a"), thing("b", boxes=apart)]), CLIP) == []
+    shorter = [BOX] * 40 + [None] * 8
+    assert problems(annotation([thing("a"), thing("b", boxes=shorter)]), CLIP) == []
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e300])
+def test_numbers_that_are_none_are_told_and_stop_nothing(bad):
+    boxes = [BOX] * 47 + [(bad, 10.0, 30.0, 20.0)]
+    told = annotation([thing(boxes=boxes, visible_s=[(0.0, bad)])], [focal(1, "static", 0.0, abs(bad)), focal(2, "dynamic")])
+    assert "bad_interval" in {problem.rule for problem in problems(told, CLIP)}
 
 
 def test_boxes_up_to_the_edge_are_inside():

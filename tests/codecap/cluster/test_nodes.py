@@ -119,6 +119,23 @@ def test_systems_that_no_job_could_be_placed_by_are_refused(demo, entry, words):
     nodes.check({**config, "models": {"mine": {"label": "x", "enabled": False, **entry}}})
 
 
+DRAFTS = ("ask_proposer", "draft_annotations", "propose_annotations")
+
+
+def test_a_model_is_asked_for_drafts_by_jobs_of_their_own_that_hold_no_gpu(paper, demo):
+    hosted = {"proposer": "mllm"}
+    assert [nodes.kind_of({**paper, **hosted}, rule) for rule in DRAFTS] == ["network", "gpu", "gpu"]  # SAM follows
+    assert [nodes.kind_of({**demo, **hosted}, rule) for rule in DRAFTS] == ["network", "cpu", "cpu"]
+    assert [nodes.kind_of(paper, rule) for rule in DRAFTS[1:]] == ["cpu", "cpu"]
+
+
+def test_a_model_that_proposes_needs_a_segmenter_that_follows(demo):
+    metrics = {name: entry for name, entry in demo["metrics"].items() if name != OBJECTS_METRIC}
+    with pytest.raises(configuration.ConfigError, match=r"proposer: .*metrics\.object_iou"):
+        nodes.check({**demo, "proposer": "mllm", "metrics": metrics})
+    nodes.check({**demo, "metrics": metrics})
+
+
 def test_who_asks_is_who_is_counted_in_the_estimate_of_costs(paper, demo):
     for config in (paper, demo):
         named = {

@@ -63,7 +63,8 @@ def test_another_encoding_size_rate_and_beginning(published, film: Callable, tmp
     before = [200] * (2 * rate)
     told = [frame * FPS // rate for frame in range(11 * rate)]
     other = film(tmp_path / "other.mp4", before + told, rate=rate, size_px=(96, 54), crf=28)
-    rows = by_id(rebuild(published, tmp_path / "out", Site(other)))
+    frozen = [clip.model_copy(update={"annotation_sha256": "a" * 64, "dataset_version": "1.0.0"}) for clip in published.clips]
+    rows = by_id(rebuild(replace(published, clips=frozen), tmp_path / "out", Site(other)))
     for clip_id in ONE:
         row = rows[clip_id]
         assert row.state == "equivalent", row.reason
@@ -74,6 +75,8 @@ def test_another_encoding_size_rate_and_beginning(published, film: Callable, tmp
         assert boxes[0] == (5.0, 10.0, 25.0, 30.0)  # half of what it was
     made = {clip.clip_id: clip for clip in read_clips(tmp_path / "out" / "clips.tsv")}
     assert made[ONE[0]].source_start_s == rows[ONE[0]].start / FPS
+    assert (made[ONE[0]].annotation_sha256, made[ONE[0]].dataset_version) == ("", "")  # scaled boxes are not what was frozen
+    assert (made["F_own"].annotation_sha256, made["F_own"].dataset_version) == ("a" * 64, "1.0.0")
 
 
 def test_what_is_cut_off_is_lost_and_what_is_left_is_not(published, film: Callable, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from codecap.annotate.approved import content_digest
+from codecap.clips_table import write_clips
 from codecap.publish.folder import digests, read_published, write_digests
 from codecap.publish.verifying import verify
 from codecap.records import RecordError
@@ -37,6 +39,18 @@ def first_row(path: Path, **told: object) -> None:
 
 def test_nothing_is_wrong_with_what_was_exported(folder: Path) -> None:
     assert verify(folder) == []
+
+
+def test_an_annotation_that_the_table_was_not_frozen_with(folder: Path) -> None:
+    published = read_published(folder)
+    said = {clip.clip_id: content_digest(published.annotation(clip.clip_id)) for clip in published.clips}
+    frozen = [clip.model_copy(update={"annotation_sha256": said[clip.clip_id]}) for clip in published.clips]
+    write_clips(folder / "clips.tsv", frozen)
+    assert not [told for told in verify(folder) if "frozen" in told]
+    edited(folder / "annotations" / f"{ONE}.json", lambda text: text.replace("A yellow card", "A golden card"))
+    assert [told for told in verify(folder) if "frozen" in told] == [
+        f"{folder / 'annotations' / ONE}.json: is not the annotation that clips.tsv was frozen with"
+    ]
 
 
 def test_a_changed_a_missing_and_a_strange_file(folder: Path) -> None:

@@ -24,7 +24,7 @@ from codecap.annotate.wording import colour_name, place_name, size_name, time_na
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint
 from codecap.shots import detect_shots
 
-VERSION = 2
+VERSION = 3
 SAME_LEVELS = 6  # a frame that differs from the one before by no more anywhere has the same regions
 AGAIN = 0.5  # what a further focal point of the same object counts
 
