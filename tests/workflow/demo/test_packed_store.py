@@ -29,6 +29,8 @@ def report(run: Workflow) -> dict[str, bytes]:
 
 def test_a_packed_store_is_as_good_as_a_loose_one(demo, tmp_path):
     run = demo.copy(tmp_path)
+    run.configure(systems=["vtrace", "blank"])
+    run.finish("all")
     made, tables, shown = run.made(), run.tables(), report(run)
     assert " items packed" in store_command(run, "pack") and loose(run) == []
     assert store_command(run, "verify", "--contents") == "0 problems\n"
