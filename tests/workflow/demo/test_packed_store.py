@@ -19,7 +19,11 @@ def store_command(run: Workflow, *arguments: str) -> str:
 
 def loose(run: Workflow) -> list[str]:
     found = (path.relative_to(run.folder / "store") for path in (run.folder / "store").rglob("*") if path.is_file())
-    return [path.as_posix() for path in found if path.parts[1] not in ("log", "clips", "ledger") and not path.name.endswith(".items.zip")]
+    return [
+        path.as_posix()
+        for path in found
+        if path.parts[1] not in ("log", "clips", "ledger") and not path.name.endswith(".items.zip")
+    ]
 
 
 def report(run: Workflow) -> dict[str, bytes]:
