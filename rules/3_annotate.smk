@@ -87,6 +87,7 @@ rule tabulate_dataset:
         **needs("tabulate_dataset"),
     params:
         decisions=lambda w: decisions.digest_of(config),
+        code=digest("codecap.collect.dataset"),
     script:
         "../scripts/tabulate_dataset.py"
 

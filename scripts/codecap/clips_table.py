@@ -53,18 +53,24 @@ def _table_rows(table: Path, found: list[str]) -> Iterator[tuple[int, dict[str, 
     except UnicodeDecodeError as error:
         raise RecordError(f"{table}: not a text file in UTF-8; save it as tab-separated text in UTF-8") from error
     reader = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    names = reader.fieldnames or []
+    try:
+        names = reader.fieldnames or []
+    except csv.Error as error:
+        raise RecordError(f"{table}:1: cannot be read as tab-separated text: {error}") from error
     unknown = [name for name in names if name not in CLIP_COLUMNS]
     missing = [name for name, field in Clip.model_fields.items() if field.is_required() and name not in names]
     if unknown:
         raise RecordError(f"{table}:1: unknown column {', '.join(unknown)}; known are {', '.join(CLIP_COLUMNS)}")
     if missing:
         raise RecordError(f"{table}:1: no column {', '.join(missing)}; the first line names the columns, separated by tabs")
-    for cells in reader:
-        if None in cells:
-            found.append(f"{table}:{reader.line_num}: has more cells than there are columns")
-        else:
-            yield reader.line_num, {name: cell for name, cell in cells.items() if cell not in ("", None)}
+    try:
+        for cells in reader:
+            if None in cells:
+                found.append(f"{table}:{reader.line_num}: has more cells than there are columns")
+            else:
+                yield reader.line_num, {name: cell for name, cell in cells.items() if cell not in ("", None)}
+    except csv.Error as error:
+        raise RecordError(f"{table}: cannot be read as tab-separated text: {error}") from error
 
 
 def write_clips(table: Path, clips: Iterable[Clip], folder: Path | None = None) -> None:

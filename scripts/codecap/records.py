@@ -124,6 +124,7 @@ class Original(Row):
     size_bytes: int = 0
     fetched: str = ""  # when, UTC: 2026-11-30T11:45:00Z
     reason: str = ""
+    terms: str = ""  # of a failed one: digest of the settings with which it was asked for
 
 
 class Survey(Row):
@@ -181,7 +182,9 @@ class LedgerEntry(Row):
     fetched: str = ""
     first_seen: str = ""
     last_seen: str = ""  # when a source offered it last
-    gone: str = ""  # when it was found to be no more
+    gone: str = ""  # when it was found to be no more, whether or not its file is here
+    checked: str = ""  # when its site was last asked whether it is there still
+    terms: str = ""  # of a failed one: digest of the settings with which it was asked for
     twin: str = ""  # candidate_id of the one that is kept in its place
     clips: list[str] = []  # ids of the clips made of it
 
@@ -457,7 +460,7 @@ R = TypeVar("R", bound=Row)
 
 def read_rows(path: Path, kind: type[R]) -> Iterator[R]:
     """Yield the rows of a JSON Lines file; a bad line is an error that names the file and the line."""
-    with Path(path).open(encoding="utf-8") as lines:
+    with Path(path).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 yield kind.model_validate_json(line)

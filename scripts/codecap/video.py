@@ -370,7 +370,8 @@ def file_sha256(path: Path) -> str:
 
 def _open(mp4: Path) -> av.container.InputContainer:
     try:
-        container = store.open_at(mp4, lambda place: av.open(f"file:{place}", options={"protocol_whitelist": "file"}))
+        options = {"protocol_whitelist": "file"}
+        container = store.open_at(mp4, lambda place: av.open(f"file:{place}", options=options, metadata_errors="replace"))
     except (av.FFmpegError, OSError) as error:
         raise VideoError(f"{mp4}: cannot be opened as a video: {error.strerror}") from error
     if not container.streams.video:

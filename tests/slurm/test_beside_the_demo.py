@@ -15,7 +15,7 @@ from on_slurm import TABLES
 
 from codecap.bench.stand_ins.requests import Request
 
-pytestmark = [pytest.mark.slurm, pytest.mark.slurm_ci, pytest.mark.usefixtures("demo_on_slurm")]
+pytestmark = [pytest.mark.slurm, pytest.mark.usefixtures("demo_on_slurm")]
 
 
 def test_out_of_memory(run, expected, server):

@@ -21,6 +21,7 @@ STILL_ALIKE = 0.99  # of the pictures, where nothing changes
 GAP = 2  # half seconds inside of a stretch that may differ
 SHORTEST = 6  # half seconds of a stretch
 TRIES = 6  # offsets of a pair that are looked at
+CELLS_AT_ONCE = 1 << 18  # of the comparison of all with all
 PHASES = (-0.5, -0.25, 0.0, 0.25, 0.5)  # half seconds around each of them
 
 
@@ -90,10 +91,15 @@ def _likely_offsets(ours: np.ndarray, theirs: np.ndarray) -> list[int]:
     if not len(ours) or not len(theirs):
         return []
     one, other = (fields - fields.mean(axis=1, keepdims=True) for fields in (ours, theirs))
-    shade = np.minimum(shades(ours)[:, None], shades(theirs)[None, :])
-    squares = (one**2).mean(axis=1)[:, None] + (other**2).mean(axis=1)[None, :] - 2 / one.shape[1] * (one @ other.T)
-    rows, columns = np.nonzero((squares <= (NEAR * shade) ** 2) & (shade >= SHADES))
-    counts = np.bincount(columns - rows + len(ours), minlength=len(ours) + len(theirs) + 1)
+    spread, others_spread = ((fields**2).mean(axis=1) for fields in (one, other))  # the squares of their shades
+    counts = np.zeros(len(ours) + len(theirs) + 1, int)
+    step = max(CELLS_AT_ONCE // len(theirs), 1)
+    for row in range(0, len(ours), step):
+        ours_now = slice(row, row + step)
+        squares = spread[ours_now, None] + others_spread[None, :] - 2 / one.shape[1] * (one[ours_now] @ other.T)
+        least = np.minimum(spread[ours_now, None], others_spread[None, :])
+        rows, columns = np.nonzero((squares <= NEAR**2 * least) & (least >= SHADES**2))
+        counts += np.bincount(columns - rows - row + len(ours), minlength=len(counts))
     ranked = np.argsort(-counts, kind="stable")[:TRIES]
     return [int(place) - len(ours) for place in ranked if counts[place]]
 

@@ -19,13 +19,15 @@ def why_not_canonical(path: Path) -> str | None:
     A canonical clip is an MP4 (not QuickTime's MOV) whose only stream is H.264 yuv420p, with even width and height, square
     pixels and no display matrix; BT.709 matrix, primaries and transfer in limited range, as the stream and each frame say;
     frame `i` of `n` starts exactly at `i / 24` seconds and the last one ends at `n / 24`, as many as the header counts; key frames
-    at most 48 frames apart, the first frame one; progressive; every frame decodes undamaged.
+    at most 48 frames apart, the first frame one; progressive; every frame decodes undamaged; titles and the like are UTF-8.
     """
     try:
         with av.open(f"file:{path}", options={"protocol_whitelist": "file"}) as container:
             return _differs_in_header(container) or _differs_in_packets(container) or _differs_in_frames(container)
     except (av.FFmpegError, OSError) as error:
         return f"cannot be decoded: {error.strerror}"
+    except UnicodeDecodeError:  # PyAV opens no such file, unless it is told to
+        return "a title or another text that is not UTF-8"
 
 
 def _differs_in_header(container: av.container.InputContainer) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codecap import store
@@ -29,7 +29,7 @@ def tabulate(
     Args:
         decisions: of people, by clip id; they go before the verdicts.
         clips_table: gets the kept clips; their `mp4` paths are relative to `clips_folder`.
-        verdicts_table: gets one line an original: decision, reasons, source.
+        verdicts_table: gets one line an original: decision, reasons, source; and one a decision about a clip that is not there.
         annotations: folder that gets one `<clip_id>.json` a kept clip.
         clips_folder: where the kept clips' videos are put, under their ids (as links where the filesystem allows it).
     """
@@ -47,11 +47,20 @@ def tabulate(
         lines.append(_line(row.source, row.clip.clip_id, decision, "; ".join(verdict.reasons) if verdict else "no verdict"))
         if decision == "keep":
             kept.append(row.clip.model_copy(update={"mp4": _placed(row.clip, clips_folder)}))
+    lines += _lapsed(decisions or {}, {row.clip.clip_id for row in ingested if row.clip is not None})
     write_clips(clips_table, kept, folder=clips_folder)
     write_whole(verdicts_table, lines)
     annotations.mkdir(parents=True, exist_ok=True)
     for draft in drafts:
         write_record(annotations / f"{draft.clip_id}.json", draft)
+
+
+def _lapsed(decisions: Mapping[str, Decision], known: Collection[str]) -> Iterator[str]:
+    """Decisions about clips that this run has not: of another data set, or of a stretch that is cut otherwise now."""
+    for clip_id, told in sorted(decisions.items()):
+        if clip_id not in known:
+            said = f"{told.who} said {told.decision} on {told.decided_at[:10]}, of a clip that this run has not"
+            yield _line("", clip_id, "none", said)
 
 
 def _line(*cells: str) -> str:

@@ -20,7 +20,7 @@ MARGIN_S = 20.0  # intros and end cards lie so near the beginning or the end,
 CARD = 0.5  # and are no more than this of either original
 PARTS, PART_BITS = 4, 16  # of a picture's signature
 NEAR_BITS = 5  # by which signatures of the same picture differ at most, mostly
-ROWS_AT_ONCE = 1000
+CELLS_AT_ONCE = 1 << 20  # of the comparison of all with all
 
 
 @dataclass
@@ -114,8 +114,9 @@ def _near(signatures: np.ndarray, places: np.ndarray) -> set[tuple[int, int]]:
     found: set[tuple[int, int]] = set()
     if len(places) < 2 or places[0] == places[-1]:  # places ascend
         return found
-    for row in range(0, len(places), ROWS_AT_ONCE):
-        rows = slice(row, row + ROWS_AT_ONCE)
+    step = max(CELLS_AT_ONCE // len(places), 1)
+    for row in range(0, len(places), step):
+        rows = slice(row, row + step)
         near = np.bitwise_count(signatures[rows, None] ^ signatures[None, :]) <= NEAR_BITS
         first, second = np.nonzero(near & (places[rows, None] < places[None, :]))
         found.update(zip(places[rows][first].tolist(), places[second].tolist(), strict=True))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from codecap.collect.candidates import open_source
+from codecap.collect.ledger import read_ledger
 from codecap.collect.pace import REFUSALS, Pace
 from codecap.collect.sources import Source
-from codecap.records import Candidate, Original
-from codecap.store import ItemStore
+from codecap.records import LATER, Candidate, Original
+from codecap.store import ItemStore, digest_of
 from codecap.store.leases import lease
 
 STAGE = "fetch_originals"
 ORIGINALS = "originals"  # below the bulk store: a folder a source
 TURNS = f"{ORIGINALS}/.turns"
+WHAT = ("queries", "urls", "pages", "enabled")  # keys of an entry that say which videos are asked for,
+HOW_FAST = ("per_minute", "pause_s", "timeout_s", "mbit_per_s")  # and how fast; none of them lets a video be had
 TOLD = ("title", "uploader", "licence", "published", "duration_s")  # of a candidate, which the fetch may add
 
 
@@ -34,6 +38,7 @@ class Fetcher:
         self._folder, self._turns = Path(bulk) / ORIGINALS, Path(bulk) / TURNS
         self._items = ItemStore(Path(durable), stage=STAGE, salt=1)
         self._open: dict[str, tuple[Source, Pace]] = {}
+        self._ledger = read_ledger(Path(durable))
 
     def fetch(self, candidate: Candidate) -> Original:
         """A candidate's file; what cannot be had is a row with a reason.
@@ -47,12 +52,21 @@ class Fetcher:
         determines = source.determines(candidate)
         if determines is None:
             return source.fetch(candidate, folder)
-        kept = self._kept(candidate, determines)
+        terms = _terms(self._sources[candidate.source], determines)
+        kept = self._kept(candidate, determines) or self._refused_for_good(candidate, terms)
         if kept is not None:
             return kept
         folder.mkdir(parents=True, exist_ok=True)
         with lease(folder / candidate.candidate_id):  # another run may be fetching it
-            return self._kept(candidate, determines) or self._fetched(candidate, source, pace, folder, determines)
+            original = self._kept(candidate, determines) or self._fetched(candidate, source, pace, folder, determines)
+        return original if original.status == "ok" else original.model_copy(update={"terms": terms})
+
+    def _refused_for_good(self, candidate: Candidate, terms: str) -> Original | None:
+        """What the ledger says of one that cannot be had, and was asked for with the same settings."""
+        entry = self._ledger.get(candidate.candidate_id)
+        if entry is None or entry.terms != terms or entry.cause is None or entry.cause in LATER:
+            return None
+        return Original(candidate=candidate, status="failed", cause=entry.cause, reason=entry.reason, terms=terms)
 
     def _fetched(self, candidate: Candidate, source: Source, pace: Pace, folder: Path, determines: list[Any]) -> Original:
         if pace.is_closed:
@@ -117,8 +131,6 @@ class Fetcher:
         raise AssertionError
 
     def _key(self, determines: list[Any], edition: int) -> str:
-        from codecap.store import digest_of
-
         return self._items.key(digest_of(determines), str(edition))
 
     def _source(self, name: str) -> tuple[Source, Pace]:
@@ -126,6 +138,12 @@ class Fetcher:
             source = open_source(name, self._sources)
             self._open[name] = source, Pace.of(source, self._turns)
         return self._open[name]
+
+
+def _terms(entry: Mapping[str, Any], determines: list[Any]) -> str:
+    """Digest of all by which a video that could not be had might be had: limits, cookies, a proxy, another yt-dlp."""
+    settings = {key: value for key, value in entry.items() if key not in WHAT + HOW_FAST}
+    return digest_of([determines, settings, version("yt-dlp")])
 
 
 def fetch_shard(

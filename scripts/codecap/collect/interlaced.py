@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import av
 
@@ -14,8 +15,19 @@ def deinterlaced(pictures: Iterable[Picture], stream: av.VideoStream) -> Iterato
     """Pass pictures on; from the first one that says it is interlaced, through the filter, which changes those that say so.
 
     The filter looks at the picture before and the one after. So what becomes of a picture does not depend on where decoding
-    began, if that was at least one picture earlier.
+    began, if that was at least one picture earlier. A filter is made for one size and pixel format, and reads beyond the end of a
+    picture of another: where they change, another filter begins.
     """
+    for _, alike in groupby(pictures, key=lambda picture: _form(picture[0])):
+        yield from _deinterlaced(alike, stream)
+
+
+def _form(frame: av.VideoFrame) -> tuple[int, int, str]:
+    return frame.width, frame.height, frame.format.name
+
+
+def _deinterlaced(pictures: Iterable[Picture], stream: av.VideoStream) -> Iterator[Picture]:
+    """Of pictures of one form."""
     filtered: _Filter | None = None
     held: Picture | None = None  # the last one, for as long as there is no filter
     for picture in pictures:
@@ -45,8 +57,9 @@ class _Filter:
 
     def __init__(self, stream: av.VideoStream, first: Picture, before: Picture | None) -> None:
         self._graph = av.filter.Graph()
+        width_px, height_px, form = _form(first[0])
         self._graph.link_nodes(
-            self._graph.add_buffer(template=stream),
+            self._graph.add_buffer(width=width_px, height=height_px, format=form, time_base=stream.time_base),
             self._graph.add("bwdif", "mode=send_frame:parity=auto:deint=interlaced"),
             self._graph.add("buffersink"),
         ).configure()

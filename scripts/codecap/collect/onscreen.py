@@ -32,16 +32,28 @@ class OnScreen:
     stop: int
     width_px: int
     height_px: int
+    _path: Path = field(repr=False)
     _frame: av.VideoFrame = field(repr=False)
     _viewer: Viewer = field(repr=False)
 
     def rgb(self) -> np.ndarray:
-        """The picture as a viewer sees it, uint8 RGB `(height_px, width_px, 3)`; its sizes may be odd. Converted when asked for."""
-        return self._viewer.rgb(self._frame)
+        """The picture as a viewer sees it, uint8 RGB `(height_px, width_px, 3)`; its sizes may be odd. Converted when asked for.
+
+        Raises:
+            VideoError: its pixel format is one that FFmpeg cannot convert.
+        """
+        return self._converted(None)
 
     def small_rgb(self, width_px: int) -> np.ndarray:
         """A copy of this width, at a tenth of the cost; the picture itself where that is no wider."""
-        return self._viewer.rgb(self._frame, width_px)
+        return self._converted(width_px)
+
+    def _converted(self, width_px: int | None) -> np.ndarray:
+        try:
+            return self._viewer.rgb(self._frame, width_px)
+        except av.FFmpegError as error:
+            form = self._frame.format.name
+            raise VideoError(f"{self._path}: has pixels of the form {form}, which cannot be shown; convert it first") from error
 
 
 def on_screen(
@@ -72,7 +84,7 @@ def on_screen(
             end = math.ceil(shown.end_s * FPS)
             first, last = max(math.ceil(shown.start_s * FPS), start), end if stop is None else min(end, stop)
             if first < last:
-                yield OnScreen(first, last, viewer.width_px, viewer.height_px, shown.frame, viewer)
+                yield OnScreen(first, last, viewer.width_px, viewer.height_px, path, shown.frame, viewer)
             if stop is not None and end >= stop:
                 return
     if end <= start or stop is not None:

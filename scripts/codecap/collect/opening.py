@@ -46,7 +46,7 @@ def open_video(path: Path) -> OpenVideo:
     path = Path(path)
     head = _first_bytes(path)
     try:
-        container = av.open(f"file:{path}", options={"protocol_whitelist": "file"})
+        container = av.open(f"file:{path}", options={"protocol_whitelist": "file"}, metadata_errors="replace")
     except (av.FFmpegError, OSError) as error:
         if head[4:8] == b"ftyp":
             reason = f"is an MP4 without its index (moov): it was cut off while it was written or fetched; {FETCH_AGAIN}"
@@ -80,6 +80,15 @@ def _film_in(path: Path, container: av.container.InputContainer, head: bytes) ->
     return films[0]
 
 
+def readable_name(path: Path) -> str:
+    """A path as text; bytes of it that are no UTF-8, as old archives leave them, are replaced.
+
+    >>> readable_name(Path("caf\\udce9.mp4")) == "caf\N{REPLACEMENT CHARACTER}.mp4"
+    True
+    """
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def refuse_large(path: Path, width_px: int, height_px: int) -> None:
     """Raises VideoError for a picture of more than `LARGEST_PX`."""
     if width_px * height_px > LARGEST_PX:
@@ -93,7 +102,11 @@ def _is_photo(stream: av.VideoStream) -> bool:
 
 def _first_bytes(path: Path) -> bytes:
     """The first `HEAD_BYTES`, or a VideoError that says why there are none."""
+    if (name := readable_name(path)) != str(path):
+        raise VideoError(f"{name}: its name is not text in UTF-8; rename it")
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise VideoError(f"{path}: is no ordinary file, but a pipe or a device; give a video file")
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
     except OSError as error:

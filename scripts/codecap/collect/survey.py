@@ -22,13 +22,14 @@ from codecap.collect.ingest import IngestSettings
 from codecap.collect.onscreen import on_screen
 from codecap.collect.picture import ToneCurve
 from codecap.filtering.appearance import WIDTH_PX, small_copy
-from codecap.filtering.features import Measurement, changed_blocks, wants
+from codecap.filtering.features import Measurement, changed_blocks, wants, width_before
 from codecap.records import Candidate, Original, Survey
 from codecap.store import Draft, ItemStore
 from codecap.video import VideoError
 
 IN_MEMORY_BYTES = 64 << 20  # of kept copies; more are in a temporary file
 PACKING = [cv2.IMWRITE_PNG_COMPRESSION, 1]
+LONGEST_S = 4 * 3600  # of an original: a file of some hundred bytes may say that its pictures stay for days
 
 
 def survey_shard(
@@ -50,8 +51,7 @@ def survey_shard(
             continue
 
         def make(_: Draft, path: Path = path, candidate: Candidate = candidate) -> dict[str, Any]:
-            longest_s = settings.longest_s if candidate.whole else None
-            return survey(path, shots, settings, longest_s)
+            return survey(path, shots, settings, settings.longest_s if candidate.whole else None)
 
         key = store.key(original.sha256, "whole" if candidate.whole else "")
         try:
@@ -74,7 +74,7 @@ def survey(path: Path, shots: Mapping[str, Any], settings: IngestSettings, longe
         What `records.Survey` has beside the candidate and the file's digest, as JSON values.
 
     Raises:
-        VideoError: the file cannot be read to its end, or is too long.
+        VideoError: the file cannot be read to its end, or is too long; none may be longer than `LONGEST_S`.
     """
     tone = ToneCurve(settings.white_nits, settings.peak_nits)
     detector, hasher = shot_detection.watcher(shots), Hasher()
@@ -82,12 +82,14 @@ def survey(path: Path, shots: Mapping[str, Any], settings: IngestSettings, longe
     with tempfile.SpooledTemporaryFile(IN_MEMORY_BYTES) as file:
         copies = _Copies(file)
         for picture in on_screen(path, tone=tone, tolerance_s=settings.tolerance_s):
+            if picture.stop > LONGEST_S * FPS:
+                raise VideoError(f"{path}: is longer than {LONGEST_S / 3600:g} hours; cut it")
             if longest_s is not None and picture.stop > longest_s * FPS:
                 raise VideoError(
                     f"{path}: is longer than {longest_s:g} s (ingest.longest_s in the config); cut it, or raise the limit"
                 )
             looked_at = [frame for frame in range(picture.start, picture.stop) if wants(frame)]
-            rgb = small_copy(picture.rgb() if looked_at else picture.small_rgb(WIDTH_PX))
+            rgb = small_copy(picture.small_rgb(width_before(picture.width_px) if looked_at else WIDTH_PX))
             width_px, height_px, frames = picture.width_px, picture.height_px, picture.stop
             hasher.add(rgb, picture.start, picture.stop)
             copies.add(rgb, looked_at)

@@ -11,7 +11,9 @@ import typer
 from codecap import config as configuration
 from codecap import job, store
 
-app = typer.Typer(no_args_is_help=True, help="Freeze a data set, publish it, check one, make its videos again.")
+app = typer.Typer(
+    no_args_is_help=True, help="Freeze a data set, publish it, check one, make its videos again, look for link rot."
+)
 DEMO = [configuration.PROJECT / "config" / "demo.yaml"]
 Config = Annotated[
     list[Path],
@@ -80,10 +82,13 @@ def export(
         settings = configuration.load(*config)
         store.use(settings["store"])
         about = About.of(settings.get("dataset") or {})
-        made = write(read_material(settings, ledger), about, out)
+        material = read_material(settings, ledger)
+        made = write(material, about, out)
     typer.echo(f"{out}  {made.clips} clips, {made.videos} with their video, {made.bytes / 1e6:.1f} MB")
-    for clip_id in made.lost:
-        typer.echo(f"{clip_id}: nobody can have its video: its licence does not allow it here, and no address is known")
+    if not material.ledger:
+        typer.echo("no clip has an address: no ledger of a collection is here; name it with --ledger, if there is one")
+    for clip_id, reason in made.lost.items():
+        typer.echo(f"{clip_id}: nobody can have its video: its licence does not allow it here, and {reason}")
     unsaid = [name for name in ("url", "creators", "citation") if not getattr(about, name)]
     if unsaid:
         typer.echo(f"not said, though whoever uses it will ask: {', '.join(f'dataset.{name}' for name in unsaid)}")
@@ -103,6 +108,34 @@ def verify(folder: Annotated[Path, typer.Argument(help="A folder that `codecap d
         typer.echo(problem)
     typer.echo(f"{len(problems)} problems")
     raise typer.Exit(1 if problems else 0)
+
+
+@app.command()
+def recheck(config: Config = DEMO) -> None:
+    """Ask the sites of a collection which of its videos they have still, and which of those that could not be had are there now.
+
+    Nothing is fetched. The ledger keeps the answers. A call that was broken off is gone on with by the next one of the same day.
+    """
+    from datetime import UTC, datetime
+
+    from codecap.collect.recheck import recheck as ask
+
+    with job.running():
+        settings = configuration.load(*config)
+        store.use(settings["store"])
+        roots = [Path(settings["store"][name]) for name in ("bulk", "durable")]
+        told = []
+        for one in ask(settings["sources"], *roots, datetime.now(UTC).strftime("%Y-%m-%d")):
+            told.append(one)
+            state = "not asked" if one.there is None else "gone" if one.is_lost else "can be had" if one.can_be_had else ""
+            if state:
+                typer.echo(f"{state:10} {one.entry.candidate.candidate_id}  {one.entry.candidate.locator}  {one.reason}".rstrip())
+    lost, new = sum(one.is_lost for one in told), sum(one.can_be_had for one in told)
+    unknown = sum(one.there is None for one in told)
+    typer.echo(f"{len(told)} asked about: {lost} gone, {new} can be had again, {unknown} not answered")
+    typer.echo(
+        "next: snakemake ... dataset -R fetch_originals brings what can be had, and tells all of it in results/1_collect/ledger.tsv"
+    )
 
 
 @app.command()

@@ -82,11 +82,12 @@ def train(
     from codecap.records import write_whole
 
     with job.running():
-        clips = _labelled(folder, specimens, False, variants)
+        told = configuration.load(*config)
+        keep_above = FilterSettings.of(told["filter"]).keep_above
+        clips = _labelled(folder, told, specimens, False, variants)
         card = training.train(clips, penalty)
         odds = training.left_out(clips, penalty)
         curve = evaluation.curve_of([clip.keep for clip in clips], odds)
-        keep_above = FilterSettings.of(configuration.load(*config)["filter"]).keep_above
         outcome = evaluation.outcome_of(clips, [scorecard.chance_of(value) > keep_above for value in odds])
         record = evaluation.as_record(curve, outcome, clips, odds)
         write_whole(out / "scorecard.yaml", [yaml.safe_dump({"filter": scorecard.as_section(card)}, sort_keys=False)])
@@ -114,8 +115,9 @@ def test_(
     from codecap.filtering.verdict import FilterSettings, keep_chance
 
     with job.running():
-        settings = FilterSettings.of(configuration.load(*config)["filter"])
-        clips = _labelled(folder, False, unseen, variants)
+        told = configuration.load(*config)
+        settings = FilterSettings.of(told["filter"])
+        clips = _labelled(folder, told, False, unseen, variants)
         chances = [keep_chance(clip.features, settings) for clip in clips]
         outcome = evaluation.outcome_of(clips, [chance > settings.keep_above for chance in chances])
     if as_json:
@@ -134,14 +136,15 @@ def _tell_outcome(outcome: Any) -> None:
         typer.echo(f"wrong: {name}")
 
 
-def _labelled(folder: Path | None, seen: bool, unseen: bool, variants: int) -> list[Labelled]:
+def _labelled(folder: Path | None, config: dict[str, Any], seen: bool, unseen: bool, variants: int) -> list[Labelled]:
     """Measured clips of a folder and of specimens, told while they are measured."""
+    from codecap.collect.ingest import IngestSettings
     from codecap.filtering import specimens
     from codecap.filtering.labelled import drawn, read_folder
 
     if folder is None and not seen and not unseen:
         raise UserError("no labelled clips: name a folder that has keep/ and drop/, or have specimens drawn (--help)")
-    sources: list[Iterable[Labelled]] = [read_folder(folder)] if folder else []
+    sources: list[Iterable[Labelled]] = [read_folder(folder, IngestSettings(**config["ingest"]))] if folder else []
     sources += [drawn(specimens.drawers(), variants)] if seen else []
     sources += [drawn(specimens.unseen(), variants)] if unseen else []
     clips = []

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from codecap import config as configuration
 from codecap.records import Clip, ClipId, RecordError, Row, Verdict, Words, in_words, write_whole
+from codecap.store.leases import lease
 
 MOST_TOLD = 10  # problems in one message
 LARGEST_TABLE = 16_000_000  # bytes
@@ -24,7 +25,7 @@ class Decision(Row):
 
     Attributes:
         cut: what was looked at, see `cut_of`; of another cut of the same clip id it says nothing.
-        decided_at: ISO 8601.
+        decided_at: ISO 8601; UTC where it names no zone.
     """
 
     clip_id: ClipId
@@ -38,9 +39,10 @@ class Decision(Row):
     @classmethod
     def _is_a_time(cls, told: str) -> str:
         try:
-            return datetime.fromisoformat(told).isoformat()
+            time = datetime.fromisoformat(told)
         except ValueError:
             raise ValueError(f"{told!r} is no time, as 2026-01-31T12:00:00Z") from None
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat()
 
 
 COLUMNS = list(Decision.model_fields)
@@ -96,28 +98,37 @@ def take_over(files: Iterable[Path], table: Path, clips: Mapping[str, Clip]) -> 
         RecordError: all that is wrong in one message, with file and line; nothing is written then.
     """
     table = Path(table)
-    standing = read_decisions(table) if table.exists() else {}
-    before, problems, disputes = dict(standing), [], []
-    for path in map(Path, files):
-        for number, told in _rows(path, problems):
-            clip, there = clips.get(told.clip_id), standing.get(told.clip_id)
-            if clip is None:
-                problems.append(f"{path}:{number}: no clip {told.clip_id!r} in this run")
-                continue
-            if told.cut != cut_of(clip):
-                problems.append(f"{path}:{number}: clip {told.clip_id} is another cut by now; review it again")
-                continue
-            if there and there.cut == told.cut and there.decision != told.decision and there.who != told.who:
-                disputes.append(
-                    f"{told.clip_id}: {there.who} says {there.decision}, {told.who} says {told.decision}; the later one holds"
-                )
-            if not there or there.cut != told.cut or _time(told) >= _time(there):
-                standing[told.clip_id] = told
-    _must_be_none(problems)
-    changed = sum(before.get(clip_id) != decision for clip_id, decision in standing.items())
-    if changed:
-        write_decisions(table, standing.values())
+    table.parent.mkdir(parents=True, exist_ok=True)
+    with lease(table):  # two that add at the same time do it one after the other
+        standing = read_decisions(table) if table.exists() else {}
+        before, problems, disputes = dict(standing), [], []
+        for path in map(Path, files):
+            for number, told in _rows(path, problems):
+                there = standing.get(told.clip_id)
+                wrong = _why_not(told, clips.get(told.clip_id))
+                if wrong:
+                    problems.append(f"{path}:{number}: {wrong}")
+                elif there is None or there.cut != told.cut:
+                    standing[told.clip_id] = told
+                else:
+                    if there.decision != told.decision and there.who != told.who:
+                        words = f"{there.who} says {there.decision}, {told.who} says {told.decision}; the later one holds"
+                        disputes.append(f"{told.clip_id}: {words}")
+                    standing[told.clip_id] = max(there, told, key=lambda one: (datetime.fromisoformat(one.decided_at), one is told))
+        _must_be_none(problems)
+        changed = sum(before.get(clip_id) != decision for clip_id, decision in standing.items())
+        if changed:
+            write_decisions(table, standing.values())
     return changed, disputes
+
+
+def _why_not(told: Decision, clip: Clip | None) -> str:
+    """Why a decision cannot be taken over; empty where it can."""
+    if clip is None:
+        return f"no clip {told.clip_id!r} in this run; take the line out, or name the run's configuration with --config"
+    if told.cut != cut_of(clip):
+        return f"clip {told.clip_id} is another cut by now; review it again, or take the line out"
+    return ""
 
 
 def decided(verdict: Verdict, clip: Clip, decisions: Mapping[str, Decision]) -> Verdict:
@@ -152,10 +163,10 @@ def _rows(table: Path, problems: list[str]) -> Iterator[tuple[int, Decision]]:
     if len(text) > LARGEST_TABLE:
         raise RecordError(f"{table}: larger than {LARGEST_TABLE // 1_000_000} MB; this is no table of decisions")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    header = next(reader, [])
+    header = next(_cells(reader, table), [])
     if header != COLUMNS:
         raise RecordError(f"{table}:1: the columns must be {', '.join(COLUMNS)}, separated by tabs")
-    for cells in reader:
+    for cells in _cells(reader, table):
         if len(cells) != len(COLUMNS):
             problems.append(f"{table}:{reader.line_num}: {len(cells)} cells, not {len(COLUMNS)}")
             continue
@@ -165,8 +176,11 @@ def _rows(table: Path, problems: list[str]) -> Iterator[tuple[int, Decision]]:
             problems.append(f"{table}:{reader.line_num}: {in_words(error)}")
 
 
-def _time(decision: Decision) -> float:
-    return datetime.fromisoformat(decision.decided_at).timestamp()
+def _cells(reader: Iterator[list[str]], table: Path) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise RecordError(f"{table}:{reader.line_num}: {error}; take the file as the review sheet exported it") from error
 
 
 def _must_be_none(problems: list[str]) -> None:

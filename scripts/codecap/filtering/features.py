@@ -13,15 +13,14 @@ simulations) is texture that changes everywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import av
 import cv2
 import numpy as np
-from av.video.reformatter import VideoReformatter
 
 from codecap import clock, video
+from codecap.collect.picture import ToneCurve, Viewer
 from codecap.filtering.appearance import BLOCK_PX, WIDTH_PX, Look, block_means, clean_copy, look_at
 from codecap.filtering.motions import FEWEST, motion_between
 
@@ -30,6 +29,7 @@ STEP = clock.FPS // RATE_HZ
 BETWEEN = 5  # frames after a looked-at one at which points are followed, and what repeats twice a second is seen to move
 CHANGE_LEVELS = 10  # a pixel changes when a channel moves by more grey levels
 CHANGED_PIXELS = 4  # a block changes when that many of its 64 pixels do
+STILL_LEVELS = 6  # grey levels by which a block's mean may move while nothing does
 
 
 def wants(frame: int) -> bool:
@@ -48,19 +48,21 @@ def measure(mp4: Path) -> dict[str, float]:
     Raises:
         codecap.video.VideoError: the file is no canonical clip, or cannot be decoded.
     """
-    frames = video.probe(mp4).frames
-    halver, reformatter = VideoReformatter(), VideoReformatter()
-    wanted = ((index, frame) for index, frame in video.decode(mp4) if wants(index))
-    pictures = ((index, video.to_rgb(_halved(frame, halver), reformatter)) for index, frame in wanted)
-    return measure_pictures(pictures, frames)
+    return measure_pictures(_pictures(mp4), video.probe(mp4).frames)
 
 
-def _halved(frame: av.VideoFrame, halver: VideoReformatter) -> av.VideoFrame:
-    """A frame at half its size where it is far larger than a small copy, by means over areas: its colours cost a quarter then."""
-    if frame.width < 4 * WIDTH_PX:
-        return frame
-    width_px, height_px = 2 * round(frame.width / 4), 2 * round(frame.height / 4)
-    return halver.reformat(frame, width=width_px, height=height_px, interpolation=video.EXACT_TO_HALF, threads=1)
+def _pictures(mp4: Path) -> Iterator[tuple[int, np.ndarray]]:
+    viewer: Viewer | None = None
+    for index, frame in video.decode(mp4):
+        if wants(index):
+            viewer = viewer or Viewer(frame, None, ToneCurve())
+            yield index, viewer.rgb(frame, width_before(viewer.width_px))
+
+
+def width_before(width_px: int) -> int:
+    """To which width a picture is brought, by means over areas, before its small copy is made: to half of one that is far larger,
+    whose colours cost a fifth then."""
+    return width_px if width_px < 4 * WIDTH_PX else 2 * round(width_px / 4)
 
 
 def measure_pictures(pictures: Iterable[tuple[int, np.ndarray]], frames: int) -> dict[str, float]:
@@ -87,7 +89,7 @@ class Measurement:
         self._copies, self._pairs, self._followed = _Means(), _Means(), _Means()
         self._noise: list[float] = []
         self._before: Look | None = None
-        self._stirred = False
+        self._moved = False
 
     def add(self, frame: int, rgb: np.ndarray) -> None:
         """The next frame that `wants` wants: its number from the clip's start, and uint8 RGB of any size."""
@@ -105,13 +107,13 @@ class Measurement:
         )
         if self._before is not None:
             compared = _compare(self._before, now)
-            self._pairs.add(**compared, static_share=not self._stirred and compared["changed_share"] == 0)
-        self._before, self._stirred = now, False
+            self._pairs.add(**compared, static_share=not self._moved and stands_still(self._before.rgb, now.rgb))
+        self._before, self._moved = now, False
 
     def _follow(self, small: np.ndarray) -> None:
         if self._before is None or not changed_blocks(self._before.rgb, small).any():
             return
-        self._stirred = True
+        self._moved = self._moved or not stands_still(self._before.rgb, small)
         motion = motion_between(self._before.rgb, small)
         self._followed.add(lost_share=motion.lost_share)
         if motion.moving >= FEWEST:
@@ -140,7 +142,7 @@ class Measurement:
             lost_share: share of the picture in which points cannot be followed, where something changes.
             rigid_share: share of the moving points that three motions in the plane explain; 1 where nothing moves.
             log2_vectors: log2 of the number of vectors by which nine tenths of the moving points move.
-            static_share: share of the half seconds in which nothing changes; 1 for a clip of one frame.
+            static_share: share of the half seconds that `stands_still`; 1 for a clip of one frame.
 
         Raises:
             codecap.video.VideoError: no frame was added.
@@ -189,6 +191,14 @@ def _compare(before: Look, after: Look) -> dict[str, float]:
         "changing_texture": float((changed & (before.texture | after.texture)).mean()),
         "changing_soft": float((changed & (before.soft | after.soft)).mean()),
     }
+
+
+def stands_still(before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether the mean of no block moves by more than `STILL_LEVELS`, as where only an encoder makes a picture better and worse."""
+    rows, columns = before.shape[0] // BLOCK_PX, before.shape[1] // BLOCK_PX
+    whole = (picture[: rows * BLOCK_PX, : columns * BLOCK_PX] for picture in (before, after))
+    means = [cv2.resize(picture, (columns, rows), interpolation=cv2.INTER_AREA) for picture in whole]
+    return int(cv2.absdiff(*means).max()) <= STILL_LEVELS
 
 
 def changed_blocks(before: np.ndarray, after: np.ndarray) -> np.ndarray:

@@ -70,8 +70,14 @@ def train(clips: Sequence[Labelled], penalty: float = PENALTY) -> Scorecard:
 
 
 def left_out(clips: Sequence[Labelled], penalty: float = PENALTY) -> list[float]:
-    """Log-odds of each clip by the scorecard of all other families."""
+    """Log-odds of each clip by the scorecard of all other families.
+
+    Raises:
+        UserError: a label has a single family, so that nothing is left of it without that one.
+    """
     families = {clip.family for clip in clips}
+    if any(len({clip.family for clip in clips if clip.keep == label}) < 2 for label in (True, False)):
+        raise UserError("to leave families out in turn takes two of each label, to keep and to drop: add clips, or --specimens")
     cards = {family: train([clip for clip in clips if clip.family != family], penalty) for family in families}
     return [cards[clip.family].log_odds(clip.features) for clip in clips]
 

@@ -35,7 +35,7 @@ class FilterSettings(BaseModel):
 
     Attributes:
         shortest_s: a shorter clip is dropped.
-        still_share: a clip is dropped when at least this share of its half seconds shows no change.
+        still_share: a clip is dropped when it stands still in at least this share of its half seconds.
         keep_above: a clip is kept when its chance of structured 2D content is above this.
         scorecard: how the chance is computed; see `codecap filter train`.
         vote: a model is asked about clips in doubt; None: none is.
@@ -44,7 +44,7 @@ class FilterSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     shortest_s: float = Field(default=1.0, ge=0)
-    still_share: float = Field(default=1.0, gt=0, le=1)
+    still_share: float = Field(default=0.9, gt=0, le=1)
     keep_above: float = Field(default=0.38, gt=0, lt=1)  # under a half: people look at what is kept, and at nothing else
     scorecard: Scorecard = SHIPPED
     vote: VoteSettings | None = None
@@ -193,7 +193,7 @@ def _broken_rules(features: Mapping[str, float], settings: FilterSettings) -> li
     if features["duration_s"] < settings.shortest_s:
         broken.append(f"too short: {features['duration_s']:.2f} s, and {settings.shortest_s:g} s are asked for")
     if features["static_share"] >= settings.still_share:
-        broken.append(f"a still picture: {features['static_share']:.0%} of its half seconds show no change".replace("%", " %"))
+        broken.append(f"a still picture: nothing moves in {100 * features['static_share']:.0f} % of its half seconds")
     return broken
 
 

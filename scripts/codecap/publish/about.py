@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from codecap.errors import UserError
-from codecap.publish.licences import DEFAULT_ALLOWED
+from codecap.publish.licences import DEFAULT_ALLOWED, is_pattern
 from codecap.records import Row, in_words
 
 
@@ -36,6 +36,14 @@ class About(Row):
     @classmethod
     def _is_a_day(cls, told: str) -> str:
         return datetime.date.fromisoformat(told).isoformat() if told else datetime.datetime.now(datetime.UTC).date().isoformat()
+
+    @field_validator("media_licences")
+    @classmethod
+    def _are_understood(cls, told: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in told:
+            if not is_pattern(pattern):
+                raise ValueError(f"{pattern!r} is no licence that can allow it; say one by SPDX, as CC-BY-4.0, CC-BY-* or MIT")
+        return told
 
     @staticmethod
     def of(told: Mapping[str, Any]) -> About:

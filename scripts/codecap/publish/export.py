@@ -17,9 +17,10 @@ from codecap.clips_table import write_clips
 from codecap.errors import UserError
 from codecap.filtering.decisions import Decision, write_decisions
 from codecap.job import counted
+from codecap.new_folder import new_folder
 from codecap.publish import croissant, folder, licences, shareable
 from codecap.publish.about import About
-from codecap.publish.origins import Origin, origins_of
+from codecap.publish.origins import Origin, origins_of, why_not_to_be_had
 from codecap.publish.prints import Prints, packed, prints_of
 from codecap.publish.readme import readme
 from codecap.publish.statistics import statistics_of
@@ -52,11 +53,16 @@ class Material:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written: how many clips, how many of them with their video, and which nobody can ever have from the folder."""
+    """What was written.
+
+    Attributes:
+        videos: how many of the clips have their video there.
+        lost: clips that nobody can have from the folder, by id, and why their originals cannot be fetched.
+    """
 
     clips: int
     videos: int
-    lost: list[str]
+    lost: dict[str, str]
     bytes: int
 
 
@@ -66,24 +72,11 @@ def export(material: Material, about: About, out: Path) -> Exported:
     Raises:
         UserError: something is there already, or a clip or an annotation is not what the table says; nothing is written then.
     """
-    out = Path(out)
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise UserError(f"{out}: is there already; choose another name, a published folder is not written over")
     if not material.clips:
         raise UserError("there is no clip to publish: the clips table is empty")
-    _must_be_right(material)
-    draft = out.with_name(f".{out.name}.draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    try:
-        made = _write(material, about, draft)
-        if out.exists():
-            out.rmdir()
-        draft.rename(out)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-    return made
+    with new_folder(out, "a published folder is not written over") as draft:
+        _must_be_right(material)
+        return _write(material, about, draft)
 
 
 def _must_be_right(material: Material) -> None:
@@ -118,11 +111,8 @@ def _write(material: Material, about: About, draft: Path) -> Exported:
     write_record(draft / folder.RECIPE, _recipe(material.config))
     has_video = {clip.clip_id for clip in videos}
     _write_attribution(with_origin, has_video, draft / folder.ATTRIBUTION)
-    lost = [
-        clip.clip_id
-        for clip, origin in with_origin
-        if clip.clip_id not in has_video and (origin is None or not origin.has_address or not origin.plugin)
-    ]
+    reasons = {clip.clip_id: why_not_to_be_had(origin) for clip, origin in with_origin if clip.clip_id not in has_video}
+    lost = {clip_id: reason for clip_id, reason in reasons.items() if reason}
     _write_card(material, about, len(videos), lost, draft)
     size = sum(path.stat().st_size for path in draft.rglob("*") if path.is_file())
     return Exported(len(material.clips), len(videos), lost, size)
@@ -134,7 +124,7 @@ def _write_videos(clips: Iterable[Clip], target: Path) -> None:
         store.open_at(clip.mp4, lambda place, clip=clip: shutil.copyfile(place, target / f"{clip.clip_id}.mp4"))
 
 
-def _write_card(material: Material, about: About, videos: int, lost: Sequence[str], draft: Path) -> None:
+def _write_card(material: Material, about: About, videos: int, lost: Mapping[str, str], draft: Path) -> None:
     """Statistics, figure, README, metadata and digests, which speak of all that was written before."""
     counted_ = statistics_of(material.clips, material.annotations)
     write_record(draft / folder.STATISTICS, counted_)

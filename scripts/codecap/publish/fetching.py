@@ -10,6 +10,7 @@ from typing import Any
 from codecap import registry
 from codecap.collect.candidates import open_source
 from codecap.collect.fetching import Fetcher
+from codecap.collect.sites.access import Access
 from codecap.errors import UserError
 from codecap.publish.folder import RECIPE, Published
 from codecap.publish.origins import Origin
@@ -18,7 +19,7 @@ from codecap.video import file_sha256
 
 FILES_ALONE = ("", "local", "page")  # plugins whose videos lie on their owner's machine
 WHICH_FILE = ("tallest_px", "audio", "longest_s")  # settings of the publisher by which a site's file is chosen
-HOW = ("proxy", "proxy_env", "cookies_file", "cookies_env", "pause_s", "timeout_s", "mbit_per_s", "per_minute", "most_mb")
+HOW = (*Access.model_fields, "per_minute", "most_mb")  # of the caller: how a site is reached
 MEMORY = ".fetched"
 
 
@@ -28,7 +29,8 @@ class Originals:
     Args:
         published: what is to be fetched for. Of its settings only those are taken that choose a file: how a site is reached (proxy,
             cookies) says the caller's own configuration alone.
-        sources: entries of that configuration; of the first of each plugin is taken how its site is reached.
+        sources: entries of that configuration. How a site is reached is taken from the one of the same name and plugin, else from
+            the first of the plugin.
         out: files are put below `out/originals`.
         at_hand: files, and folders of files (all levels), that are there already.
     """
@@ -39,9 +41,9 @@ class Originals:
             if not place.exists():
                 raise UserError(f"{place}: no such file or folder; correct --originals")
         self._entries = dict(_entries(published, sources))
-        for plugin in self._entries:
+        for name in self._entries:
             try:
-                open_source(plugin, self._entries)
+                open_source(name, self._entries)
             except ValueError as error:
                 raise UserError(f"{published.folder / RECIPE}: sources: {error}") from error
         self._fetcher = Fetcher(self._entries, Path(out), Path(out) / MEMORY)
@@ -54,7 +56,7 @@ class Originals:
         if origin.plugin in FILES_ALONE or not origin.has_address:
             reason = f"only its owner has the file {candidate.locator}; if you have it, name it, or its folder, with --originals"
             return Original(candidate=candidate, status="failed", cause="private", reason=reason)
-        return self._fetcher.fetch(candidate.model_copy(update={"source": origin.plugin}))
+        return self._fetcher.fetch(candidate.model_copy(update={"source": _entry_of(origin)}))
 
     def _found_at_hand(self, origin: Origin) -> Original | None:
         """A file of the very bytes; for one that has no address also a file of its name."""
@@ -84,8 +86,13 @@ class Originals:
         return {}
 
 
+def _entry_of(origin: Origin) -> str:
+    """Name of the entry by which an original is fetched; one plugin may have had several, each with settings of its own."""
+    return f"{origin.plugin}.{origin.candidate.source}"
+
+
 def _entries(published: Published, sources: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """An entry of `sources` for each plugin that is needed, under the plugin's name.
+    """The entries of `sources` that are needed.
 
     Raises:
         UserError: this version has no such plugin.
@@ -98,8 +105,9 @@ def _entries(published: Published, sources: Mapping[str, Mapping[str, Any]]) -> 
         if plugin not in known:
             raise UserError(f"clip {origin.clip_id}: this version has no source {plugin!r}; it has {', '.join(known)}")
         theirs = published.recipe.sources.get(origin.candidate.source, {})
-        mine = next((entry for entry in sources.values() if entry.get("plugin") == plugin), {})
+        same = [entry for entry in (sources.get(origin.candidate.source, {}), *sources.values()) if entry.get("plugin") == plugin]
+        mine = same[0] if same else {}
         address = origin.candidate.locator
         asked = {"urls": [address]} if plugin == "http" else {"queries": [{"url": address}]}
         chosen = {key: theirs[key] for key in WHICH_FILE if isinstance(theirs, Mapping) and key in theirs}
-        yield plugin, {"plugin": plugin, **asked, **chosen, **{key: mine[key] for key in HOW if key in mine}}
+        yield _entry_of(origin), {"plugin": plugin, **asked, **chosen, **{key: mine[key] for key in HOW if key in mine}}

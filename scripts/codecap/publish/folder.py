@@ -78,7 +78,7 @@ class Published:
         path = self.folder / ANNOTATIONS / f"{clip_id}.json"
         if not path.exists():
             return None
-        _must_be_small(path, LARGEST_ANNOTATION)
+        must_be_small(path, LARGEST_ANNOTATION)
         return read_record(path, Annotation)
 
 
@@ -90,7 +90,7 @@ def read_published(folder: Path) -> Published:
     """
     folder = Path(folder)
     recipe = _recipe(folder / RECIPE)
-    _must_be_small(folder / TABLE, LARGEST_TEXT)
+    must_be_small(folder / TABLE, LARGEST_TEXT)
     clips = read_clips(folder / TABLE)
     for clip in clips:
         if clip.mp4 != folder / place_of(clip):
@@ -142,9 +142,10 @@ def read_digests(folder: Path) -> dict[str, str]:
         RecordError: the file is not there, or a line is wrong.
     """
     path = folder / DIGESTS
-    _must_be_small(path, LARGEST_TEXT)
+    must_be_small(path, LARGEST_TEXT)
+    text = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     told = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         found = _LINE.fullmatch(line)
         if found is None:
             raise RecordError(f"{path}:{number}: not a sha256 and a place, separated by two blanks")
@@ -153,7 +154,7 @@ def read_digests(folder: Path) -> dict[str, str]:
 
 
 def _recipe(path: Path) -> Recipe:
-    _must_be_small(path, 4_000_000)
+    must_be_small(path, 4_000_000)
     recipe = read_record(path, Recipe)
     if recipe.layout != LAYOUT:
         raise RecordError(f"{path}: layout {recipe.layout}; this version reads layout {LAYOUT}: take the version that wrote it")
@@ -161,7 +162,7 @@ def _recipe(path: Path) -> Recipe:
 
 
 def _by_clip(path: Path, kind: type[R], known: set[str]) -> dict[str, R]:
-    _must_be_small(path, LARGEST_TEXT)
+    must_be_small(path, LARGEST_TEXT)
     found: dict[str, R] = {}
     for row in read_rows(path, kind):
         if row.clip_id not in known or row.clip_id in found:
@@ -170,7 +171,12 @@ def _by_clip(path: Path, kind: type[R], known: set[str]) -> dict[str, R]:
     return found
 
 
-def _must_be_small(path: Path, bytes_: int) -> None:
+def must_be_small(path: Path, bytes_: int) -> None:
+    """Called before a file is read as a whole.
+
+    Raises:
+        RecordError: it is not there, is larger, or is no file: a pipe or a device may have no end.
+    """
     try:
         size = path.stat().st_size
     except OSError as error:

@@ -20,12 +20,13 @@ _PLAIN = {
     "bsd-2-clause": "BSD-2-Clause",
     "bsd-3-clause": "BSD-3-Clause",
     "public domain": "CC-PDM-1.0",
+    "cc-pdm-1.0": "CC-PDM-1.0",
     "public domain mark 1.0": "CC-PDM-1.0",
     "creative commons attribution license (reuse allowed)": "CC-BY-3.0",  # YouTube's words, which link to version 3.0
     "creative commons attribution licence (reuse allowed)": "CC-BY-3.0",
 }
 _ADDRESS = re.compile(
-    r"https?://(?:www\.)?creativecommons\.org/(?:licenses/([a-z-]+)/([0-9.]+)|publicdomain/(zero|mark)/1\.0)[\w./-]*"
+    r"https?://(?:www\.)?creativecommons\.org/(?:licenses/([a-z-]+)/([1-4]\.[0-9])|publicdomain/(zero|mark)/1\.0)(?:/[\w-]+(?:\.[\w-]+)?)*/?"
 )
 _CODE = re.compile(r"(?:(?:cc|creative commons)[ -]?)?(by(?:[ -](?:nc|sa|nd))*)(?:[ -]v?([1-4]\.[0-9]))?")
 _CC0 = re.compile(r"(?:cc|creative commons)[ -]?(?:zero|0)(?:[ -]1\.0)?(?: universal)?")
@@ -73,6 +74,15 @@ def allows_media(stated: str, allowed: Sequence[str] = DEFAULT_ALLOWED) -> bool:
     if not known or "-ND" in known:
         return False
     return any(re.fullmatch(re.escape(pattern).replace(r"\*", "[0-9.]+"), known) for pattern in allowed)
+
+
+def is_pattern(pattern: str) -> bool:
+    """Whether an entry of `allowed` can ever allow anything.
+
+    >>> is_pattern("CC-BY-*"), is_pattern("CC0-1.0"), is_pattern("CC BY 4.0"), is_pattern("*"), is_pattern("CC-BY-ND-4.0")
+    (True, True, False, False, False)
+    """
+    return allows_media(pattern.replace("*", _ANY), [pattern])
 
 
 def _creative_commons(parts: str, version: str) -> str:

@@ -24,7 +24,8 @@ def read_material(config: Mapping[str, Any], ledger: Path | None = None) -> Mate
     """The committed data set that a configuration names.
 
     Args:
-        ledger: of the collection; by default the one of the run in the working folder, else the durable store's, if there is one.
+        ledger: of the collection; by default the one of the run in the working folder, else, of the durable store's, if there is
+            one, what concerns the configuration's sources.
 
     Raises:
         UserError: the clips table, an annotation or the ledger cannot be read.
@@ -43,10 +44,11 @@ def read_material(config: Mapping[str, Any], ledger: Path | None = None) -> Mate
     if wrong:
         more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
         raise UserError("annotations cannot be published:\n  " + "\n  ".join(wrong[:MOST_TOLD]) + more)
+    rows = read_rows(found, LedgerEntry) if found else []
     return Material(
         clips=clips,
         annotations={clip_id: told for clip_id, told in annotations.items() if isinstance(told, Annotation)},
-        ledger=list(read_rows(found, LedgerEntry)) if found else [],
+        ledger=[entry for entry in rows if found != kept or entry.candidate.source in config["sources"]],
         decisions=of_config(config),
         config=config,
     )

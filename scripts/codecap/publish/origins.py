@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from codecap.clock import FPS
 from codecap.publish import shareable
 from codecap.records import Candidate, Clip, ClipId, LedgerEntry, Row
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -52,8 +53,21 @@ class Origin(Row):
         return shareable.is_address(self.candidate.locator)
 
 
+def why_not_to_be_had(origin: Origin | None) -> str:
+    """Why others cannot fetch a clip's original; empty where nothing is known against it."""
+    if origin is None:
+        return "nobody knows from which file it was cut"
+    if not origin.has_address:
+        return f"its original, {origin.candidate.locator}, has no address"
+    if not origin.plugin:
+        return f"no source {origin.candidate.source!r} is in the configuration, which would fetch {origin.candidate.locator}"
+    if shareable.lacks_secret(origin.candidate.locator):
+        return f"the address {origin.candidate.locator} held a secret, which is left out"
+    return ""
+
+
 def origins_of(
-    clips: Iterable[Clip], ledger: Iterable[LedgerEntry], sources: Mapping[str, Mapping[str, Any]]
+    clips: Iterable[Clip], ledger: Sequence[LedgerEntry], sources: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[Clip, Origin | None]]:
     """Each clip with its origin; None where nobody knows from which file it came.
 
@@ -61,28 +75,34 @@ def origins_of(
         ledger: of the collection; a clip that is not in it is told by its own row.
         sources: the configuration's entries, for the plugin of each.
     """
-    entries = {clip_id: entry for entry in ledger for clip_id in entry.clips}
+    by_clip = {clip_id: entry for entry in ledger for clip_id in entry.clips}
+    by_digest: dict[str, LedgerEntry] = {}
+    for entry in sorted(ledger, key=lambda entry: entry.status == "duplicate"):
+        by_digest.setdefault(entry.sha256, entry)
     for clip in clips:
-        entry = entries.get(clip.clip_id)
         name, _, digest = clip.source.rpartition(" sha256:")
-        sha256 = entry.sha256 if entry is not None and entry.sha256 else digest
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        entry = by_clip.get(clip.clip_id)
+        if not _DIGEST.fullmatch(digest):
+            digest = entry.sha256 if entry is not None else ""
+        if not _DIGEST.fullmatch(digest):
             yield clip, None
             continue
-        candidate = entry.candidate if entry is not None else _unlisted(clip, name)
-        plugin = sources.get(candidate.source, {}).get("plugin", "") if entry is not None else ""
-        yield (
-            clip,
-            Origin(
-                clip_id=clip.clip_id,
-                plugin=plugin,
-                candidate=shareable.candidate(candidate),
-                sha256=sha256,
-                size_bytes=entry.size_bytes if entry is not None else 0,
-                start=round(clip.source_start_s * FPS),
-                stop=None if clip.source_end_s is None else round(clip.source_end_s * FPS),
-            ),
-        )
+        if entry is None or entry.sha256 != digest:  # a site that has it no more, or in other bytes, has no clip of it any more
+            entry = by_digest.get(digest, entry)
+        yield clip, _origin(clip, entry, name, digest, sources)
+
+
+def _origin(clip: Clip, entry: LedgerEntry | None, name: str, sha256: str, sources: Mapping[str, Mapping[str, Any]]) -> Origin:
+    candidate = entry.candidate if entry is not None else _unlisted(clip, name)
+    return Origin(
+        clip_id=clip.clip_id,
+        plugin=sources.get(candidate.source, {}).get("plugin", "") if entry is not None else "",
+        candidate=shareable.candidate(candidate),
+        sha256=sha256,
+        size_bytes=entry.size_bytes if entry is not None and entry.sha256 == sha256 else 0,
+        start=round(clip.source_start_s * FPS),
+        stop=None if clip.source_end_s is None else round(clip.source_end_s * FPS),
+    )
 
 
 def _unlisted(clip: Clip, name: str) -> Candidate:

@@ -1,7 +1,7 @@
 """What each frame of a clip looks like in 288 bytes: a perceptual hash by which a clip is found again in other bytes.
 
 A frame's print is the mean colour of its 12 x 8 fields. Other than the hashes by which duplicates are found, it tells single frames
-apart, and keeps what changes a clip: colours, bars, another cut. From it no picture can be read.
+apart, and keeps what changes a clip: colours, bars, another cut. It is a picture of 96 points, and nothing finer is in it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ from codecap.publish.folder import Published
 from codecap.publish.origins import Origin
 from codecap.publish.prints import prints_of, prints_on_clock, unpacked
 from codecap.publish.scaling import scaled
-from codecap.records import Clip, ClipId, Original, Row, Words, read_rows, write_record, write_rows
+from codecap.records import Clip, ClipId, Original, RecordError, Row, Words, read_rows, write_record, write_rows
+from codecap.store.leases import lease
 from codecap.video import VideoError, file_sha256, probe
 
 LOG = logging.getLogger("codecap")
@@ -41,6 +42,7 @@ class Rebuilt(Row):
 
     Attributes:
         state: bit-equal: the very file; equivalent: it shows the same, in other bytes; lost: it cannot be had.
+        published_sha256: digest of the published clip: of another version of the data set it says nothing.
         offset_s: how much later (or, below 0, earlier) than in the published original it begins in the one that was found.
         mean_levels, frame_levels, field_levels: how far it differs, see `alignment.Likeness`.
     """
@@ -48,6 +50,7 @@ class Rebuilt(Row):
     clip_id: ClipId
     state: Literal["bit-equal", "equivalent", "lost"]
     reason: Words = ""
+    published_sha256: str = ""
     sha256: str = ""
     width_px: int = 0
     height_px: int = 0
@@ -94,40 +97,54 @@ def rebuild(published: Published, out: Path, fetch: Fetch, keep_originals: bool 
         One row a clip, in the table's order; the same as in `out/rebuilt.jsonl`.
 
     Raises:
-        UserError: `out` lies in the published folder.
+        UserError: `out` lies in the published folder, or holds what no earlier call has made.
+        RecordError: an annotation of the published folder cannot be read.
         OSError: `out` cannot be written.
     """
-    out = Path(out)
-    if out.resolve().is_relative_to(published.folder.resolve()):
-        raise UserError(f"{out}: lies in the published folder, which must stay as it is; name another one with --out")
-    rows = {row.clip_id: row for row in _made_before(published, out)}
-    for same_original in _by_original(published, rows):
-        for row in _of_one_original(published, same_original, out, fetch, keep_originals):
-            rows[row.clip_id] = row
-            _write_annotation(published, row, out)
-            LOG.info("%s: %s %s", row.clip_id, row.state, row.reason)
+    out = Path(out).resolve()
+    _must_be_ours(published, out)
+    for clip in published.clips:
+        published.annotation(clip.clip_id)  # what is wrong with one is told before anything is fetched
+    out.mkdir(parents=True, exist_ok=True)
+    with lease(out / REPORT):  # another call would remove an original of which this one cuts its clips
+        rows = {row.clip_id: row for row in _made_before(published, out)}
         _write(published, rows, out)
-    _write(published, rows, out)
+        for same_original in _by_original(published, rows):
+            for row in _of_one_original(published, same_original, out, fetch, keep_originals):
+                rows[row.clip_id] = row
+                LOG.info("%s: %s %s", row.clip_id, row.state, row.reason)
+            _write(published, rows, out)
+        for clip in published.clips:
+            _write_annotation(published, clip, rows[clip.clip_id], out)
     return [rows[clip.clip_id] for clip in published.clips]
 
 
+def _must_be_ours(published: Published, out: Path) -> None:
+    if out.is_relative_to(published.folder.resolve()):
+        raise UserError(f"{out}: lies in the published folder, which must stay as it is; name another one with --out")
+    if out.is_dir() and not (out / REPORT).exists() and any(not path.name.startswith(".") for path in out.iterdir()):
+        raise UserError(f"{out}: holds other things already, which would be written over; name an empty or a new folder with --out")
+
+
 def _made_before(published: Published, out: Path) -> Iterator[Rebuilt]:
-    """Rows of an earlier call whose video is still there, whole."""
-    known = {clip.clip_id for clip in published.clips}
+    """Rows of an earlier call about these very clips, whose video is still there, whole."""
+    known = {clip.clip_id: clip.sha256 for clip in published.clips}
     report = out / REPORT
     for row in read_rows(report, Rebuilt) if report.exists() else []:
         mp4 = out / folder.CLIPS / f"{row.clip_id}.mp4"
-        if row.clip_id in known and row.state != "lost" and mp4.is_file() and file_sha256(mp4) == row.sha256:
+        same = known.get(row.clip_id) == row.published_sha256
+        if same and row.state != "lost" and mp4.is_file() and file_sha256(mp4) == row.sha256:
             yield row
 
 
 def _by_original(published: Published, done: Mapping[str, Rebuilt]) -> Iterator[list[Clip]]:
     """The clips that are to be made, those of one original together."""
-    groups: dict[str, list[Clip]] = {}
+    groups: dict[tuple[str, ...], list[Clip]] = {}
     for clip in published.clips:
         if clip.clip_id not in done:
             origin = published.origins.get(clip.clip_id)
-            groups.setdefault(f"{origin.plugin} {origin.candidate.locator}" if origin else clip.clip_id, []).append(clip)
+            which = (origin.plugin, origin.candidate.locator, origin.sha256) if origin else (clip.clip_id,)
+            groups.setdefault(which, []).append(clip)
     yield from groups.values()
 
 
@@ -144,15 +161,19 @@ def _of_one_original(published: Published, clips: Sequence[Clip], out: Path, fet
     try:
         found, original = _original(published, missing[0], fetch)
     except Lost as lost:
-        yield from (Rebuilt(clip_id=clip.clip_id, state="lost", reason=str(lost)) for clip in missing)
+        yield from (_lost(clip, lost) for clip in missing)
         return
     for clip in missing:
         try:
             yield _cut(published, clip, found, out)
-        except (Lost, VideoError) as error:
-            yield Rebuilt(clip_id=clip.clip_id, state="lost", reason=str(error))
-    if not keep and original.path is not None and original.path.is_relative_to(out):
+        except (Lost, VideoError, RecordError) as error:
+            yield _lost(clip, error)
+    if not keep and original.fetched and original.path.resolve().is_relative_to(out):
         original.path.unlink(missing_ok=True)
+
+
+def _lost(clip: Clip, why: Exception) -> Rebuilt:
+    return Rebuilt(clip_id=clip.clip_id, state="lost", reason=str(why), published_sha256=clip.sha256)
 
 
 def _is_published(clip: Clip) -> bool:
@@ -256,6 +277,7 @@ def _row(
     return Rebuilt(
         clip_id=clip.clip_id,
         state=state,
+        published_sha256=clip.sha256,
         sha256=sha256,
         width_px=width_px,
         height_px=height_px,
@@ -283,12 +305,13 @@ def _clip(clip: Clip, row: Rebuilt, out: Path) -> Clip:
     return clip.model_copy(update={"mp4": out / folder.CLIPS / f"{clip.clip_id}.mp4", **told, **moved})
 
 
-def _write_annotation(published: Published, row: Rebuilt, out: Path) -> None:
-    annotation = published.annotation(row.clip_id) if row.state != "lost" else None
-    if annotation is not None:
-        clip = next(clip for clip in published.clips if clip.clip_id == row.clip_id)
-        brought = scaled(annotation, row.width_px / clip.width_px, row.height_px / clip.height_px)
-        write_record(out / folder.ANNOTATIONS / f"{row.clip_id}.json", brought)
+def _write_annotation(published: Published, clip: Clip, row: Rebuilt, out: Path) -> None:
+    target = out / folder.ANNOTATIONS / f"{clip.clip_id}.json"
+    annotation = published.annotation(clip.clip_id) if row.state != "lost" else None
+    if annotation is None:
+        target.unlink(missing_ok=True)
+    else:
+        write_record(target, scaled(annotation, row.width_px / clip.width_px, row.height_px / clip.height_px))
 
 
 def summary(rows: Sequence[Rebuilt]) -> dict[str, Any]:

@@ -35,11 +35,12 @@ def verify(place: Path) -> list[str]:
     found += _annotations(published)
     found += _card(place, there)
     try:
+        folder.must_be_small(place / folder.LEDGER, folder.LARGEST_TEXT)
         for _ in read_rows(place / folder.LEDGER, LedgerEntry):
             pass
     except (RecordError, OSError) as error:
         found.append(str(error))
-    return found
+    return ["".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in problem) for problem in found]
 
 
 def _digests(place: Path, there: Mapping[str, str]) -> Iterator[str]:
@@ -66,7 +67,7 @@ def _clip(published: Published, clip: Clip) -> Iterator[str]:
     cut = clip.frames if origin is None or origin.stop is None else origin.stop - origin.start
     if cut != clip.frames:
         yield f"{published.folder / folder.ORIGINS}: clip {clip.clip_id}: {cut} frames, the table says {clip.frames}"
-    if not clip.mp4.exists():
+    if clip.mp4.is_symlink() or not clip.mp4.is_file():
         if origin is None:
             yield f"{clip.mp4}: is not here, and {folder.ORIGINS} does not say where it came from"
         return
@@ -102,8 +103,7 @@ def _card(place: Path, there: Mapping[str, str]) -> Iterator[str]:
     """The digests in the metadata are those of the files."""
     path = place / folder.CARD
     try:
-        if path.stat().st_size > LARGEST_CARD:
-            raise ValueError(f"is larger than {LARGEST_CARD // 1_000_000} MB")
+        folder.must_be_small(path, LARGEST_CARD)
         told: Any = json.loads(path.read_text(encoding="utf-8"))
         listed = {one["contentUrl"]: one["sha256"] for one in told["distribution"] if "sha256" in one}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

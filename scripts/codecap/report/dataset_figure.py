@@ -15,7 +15,7 @@ from codecap.report.pages import RESOURCES, environment, told
 WIDTH, HEIGHT = 380, 200
 LEFT, RIGHT, TOP, BELOW = 34, 12, 16, 34
 PLOT_WIDTH, PLOT_HEIGHT = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BELOW
-NAMES_WIDTH, VALUES_WIDTH = 172, 66  # of the panel of categories
+NAMES_WIDTH, VALUES_WIDTH = 172, 96  # of the panel of categories; a report's page may be drawn in a wide font
 MOST_BINS = 14
 LETTERS = 26  # of a category's name
 
@@ -57,6 +57,7 @@ class Panel:
     left: int = LEFT
     right: int = WIDTH - RIGHT
     foot: int = HEIGHT - BELOW
+    keys_x: int = WIDTH - 126
 
 
 def context(clips: Iterable[Counted], annotations: Mapping[str, Annotation]) -> dict[str, Any]:

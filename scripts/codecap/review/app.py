@@ -31,7 +31,7 @@ from codecap.review.posted import LARGEST_BODY, NotRead
 from codecap.review.view import problems_of
 
 LOG = logging.getLogger("codecap")
-PAGE = PROJECT / "resources" / "annotation_review"
+PAGE = PROJECT / "resources" / "review"
 SHARED = [PROJECT / "resources" / "report" / name for name in ("report.css", "theme.js")]
 SUFFIXES = (".html", ".css", ".js", ".svg")
 LARGE = 32 << 10  # bytes of JSON that are sent packed

@@ -1,6 +1,6 @@
 """Where an object under review is: a machine's boxes, corrected by the boxes that a person set on key frames.
 
-The page computes the same (`shownBoxes` in resources/annotation_review/boxes.js).
+The page computes the same (`shownBoxes` in resources/review/boxes.js).
 """
 
 from __future__ import annotations

@@ -32,7 +32,13 @@ def test_people_go_before_the_filter(clips: list[Clip], tmp_path: Path) -> None:
         Verdict(clip_id=clip.clip_id, decision=said, features={}, reasons=["so it looks"])
         for clip, said in zip(clips, ("keep", "drop", "drop"), strict=True)
     ]
-    told = [decision(clips[0], "drop"), decision(clips[1], "keep"), decision(clips[2], "keep", cut="of another original:0.000-")]
+    gone = clips[0].model_copy(update={"clip_id": "A_kept_f000048"})
+    told = [
+        decision(gone, "keep"),
+        decision(clips[0], "drop"),
+        decision(clips[1], "keep"),
+        decision(clips[2], "keep", cut="of another original:0.000-"),
+    ]
     tabulate(
         ingested=[*(Ingested(source=f"of {clip.clip_id}", status="ok", clip=clip) for clip in clips)],
         verdicts=verdicts,
@@ -45,6 +51,7 @@ def test_people_go_before_the_filter(clips: list[Clip], tmp_path: Path) -> None:
     )
     assert [clip.clip_id for clip in read_clips(tmp_path / "clips.tsv", folder=tmp_path / "clips")] == ["B_dropped"]
     lines = [line.split("\t") for line in (tmp_path / "verdicts.tsv").read_text(encoding="utf-8").splitlines()[1:]]
-    assert [line[2] for line in lines] == ["drop", "keep", "drop"]
+    assert [line[2] for line in lines] == ["drop", "keep", "drop", "none"]
+    assert lines[3][1:] == ["A_kept_f000048", "none", "Ada said keep on 2026-11-30, of a clip that this run has not"]
     assert lines[1][3] == "Ada said keep on 2026-11-30; the filter said drop; so it looks"
     assert "of another cut of it: review it again" in lines[2][3]

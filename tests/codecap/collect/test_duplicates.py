@@ -3,23 +3,30 @@
 from pathlib import Path
 
 import pytest
-from drawn import figures, letterboxed, pictures, squeezed
+from drawn import figures, letterboxed, squeezed
 
+from codecap.clock import FPS
 from codecap.collect.duplicates import sort_out
 from codecap.collect.hashes import Hasher
 from codecap.records import Candidate, Original, Survey
 
+HELD = 3  # frames of the clock that show one picture
 
-def hashed(frames):
+
+def hashed(shown):
     hasher = Hasher()
-    for number, picture in enumerate(frames):
-        hasher.add(picture, number, number + 1)
+    for number, picture in enumerate(shown):
+        hasher.add(picture, HELD * number, HELD * (number + 1))
     return hasher.hashes()
 
 
 def scenes(*cuts):
-    """(seed, start_s, seconds) one after the other."""
-    return [picture for seed, start_s, seconds in cuts for picture in pictures(figures(seed), seconds, start_s)]
+    """(seed, start_s, seconds) one after the other, eight pictures a second."""
+    found = []
+    for seed, start_s, seconds in cuts:
+        scene = figures(seed)
+        found += [scene(start_s + HELD * number / FPS) for number in range(round(seconds * FPS / HELD))]
+    return found
 
 
 class Offered:
@@ -37,7 +44,7 @@ class Offered:
             candidate_id=name,
             sha256=sha256,
             status="ok",
-            frames=len(frames),
+            frames=HELD * len(frames),
             width_px=width_px,
             height_px=360,
             hashes=hashed(frames),
@@ -118,7 +125,7 @@ def test_what_two_share_in_the_middle_is_barred_in_the_worse_one(offered):
 
 
 def test_the_very_same_file_is_kept_once_even_where_it_shows_nothing(offered):
-    blank = [picture * 0 for picture in pictures(figures(0), 3)]
+    blank = [picture * 0 for picture in scenes((0, 0, 3))]
     offered.add("b", blank, sha256="same").add("a", blank, sha256="same").add("c", blank, sha256="another")
     assert offered.twins() == {"b": "a"}
 
@@ -140,3 +147,10 @@ def test_what_could_not_be_surveyed_is_not_compared(offered):
     offered.surveys["a"] = Survey(candidate_id="a", sha256="a", status="failed", reason="is damaged")
     del offered.surveys["b"]
     assert sort_out(offered.originals, offered.surveys) == []
+
+
+def test_many_alike_are_compared_piece_by_piece(offered, monkeypatch):
+    film = scenes((0, 0, 5))
+    offered.add("a", film, width_px=1280).add("b", map(squeezed, film)).add("c", map(letterboxed, film))
+    monkeypatch.setattr("codecap.collect.duplicates.CELLS_AT_ONCE", 1)
+    assert offered.twins() == {"b": "a", "c": "a"}

@@ -7,16 +7,19 @@ import os
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
 
-from codecap.clips_table import read_clips
+from codecap.clips_table import read_clips, write_clips
 from codecap.collect.canonical import why_not_canonical
 from codecap.collect.ingest import IngestSettings, ingest_file, ingest_files
+from codecap.config import ConfigError
 from codecap.errors import UserError
 from codecap.video import VideoError, file_sha256, probe, read_frames
 
@@ -126,6 +129,26 @@ def test_ingest_of_its_own_result_changes_no_byte(film, tmp_path):
     assert ingest_file(tmp_path / "first.mp4", tmp_path / "first.mp4").sha256 == first.sha256
 
 
+def test_titles_in_other_encodings_are_no_matter(film, tmp_path):
+    """As old recorders write them: here GB 18030, in a clip that is canonical but for that."""
+    ingest_file(film("x.mkv", range(12)), tmp_path / "clip.mp4")
+    titled = tmp_path / "titled.mp4"
+    with av.open(str(tmp_path / "clip.mp4")) as old, av.open(str(titled), "w") as new:
+        new.metadata["title"] = "TITLE"
+        stream = new.add_stream_from_template(old.streams.video[0])
+        for packet in old.demux(video=0):
+            if packet.size:
+                packet.stream = stream
+                new.mux(packet)
+    assert why_not_canonical(titled) is None
+    assert titled.read_bytes().count(b"TITLE") == 1
+    titled.write_bytes(titled.read_bytes().replace(b"TITLE", "动画".encode("gb18030") + b"!"))
+    assert "not UTF-8" in why_not_canonical(titled)
+    assert probe(titled).frames == 12
+    facts = ingest_file(titled, tmp_path / "out.mp4")
+    assert (facts.frames, facts.copied) == (12, False)
+
+
 def test_the_same_source_gives_the_same_bytes(film, tmp_path):
     source = film("x.webm", range(20), codec="libvpx-vp9")
     assert len({ingest_file(source, tmp_path / f"{k}.mp4").sha256 for k in range(2)}) == 1
@@ -210,6 +233,71 @@ def test_no_clip_takes_the_place_of_another(film, tmp_path):
     assert ingest_files([twin], tmp_path / "out")[0].clip.frames == 6
 
 
+def test_a_clip_never_takes_the_place_of_its_own_source(film, tmp_path):
+    """A film of another form, in the folder of clips: its clip would have its name. A clip of there is that clip already."""
+    source = film("x.mp4", range(12))
+    before = source.read_bytes()
+    (row,) = ingest_files([source], tmp_path)
+    assert row.status == "failed" and "would be replaced by its own clip" in row.reason
+    assert source.read_bytes() == before
+    clip = ingest_files([source], tmp_path / "out")[0].clip
+    assert ingest_files([tmp_path / "out"], tmp_path / "out")[0].clip == clip
+
+
+def test_a_clip_never_takes_the_place_of_a_file_that_is_no_clip(film, tmp_path):
+    source, out = film("x.mkv", range(6)), tmp_path / "out"
+    out.mkdir()
+    (out / "x.mp4").write_text("somebody's own")
+    (row,) = ingest_files([source], out)
+    assert f"would replace {out / 'x.mp4'}, which is no clip of clips.tsv" in row.reason
+    assert (out / "x.mp4").read_text() == "somebody's own" and len(list(out.iterdir())) == 1
+    (out / "x.mp4").unlink()
+    made = ingest_files([source], out)[0].clip
+    (out / "clips.tsv").unlink()  # as by a kill between both
+    assert ingest_files([source], out)[0].clip == made
+
+
+def test_a_name_that_is_no_text_is_told_and_the_others_go_on(film, tmp_path):
+    """Bytes of Latin-1, as old archives leave them."""
+    films = tmp_path / "films"
+    films.mkdir()
+    film("films/good.mkv", range(6)).rename(os.fsdecode(os.fsencode(films) + b"/caf\xe9.mkv"))
+    film("films/good.mkv", range(6))
+    bad, good = sorted(ingest_files([films], tmp_path / "out"), key=lambda row: row.status)
+    assert (bad.status, good.status) == ("failed", "ok")
+    assert "caf\N{REPLACEMENT CHARACTER}.mkv: its name is not text in UTF-8; rename it" in bad.reason
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mkv")
+    (row,) = ingest_files([tmp_path / "pipe.mkv"], tmp_path / "out")
+    assert "is no ordinary file" in row.reason
+
+
+def test_a_licence_stays_with_the_bytes_that_it_is_of(film, tmp_path):
+    ours, theirs = film("x.mkv", range(12)), film("x.webm", range(6), codec="libvpx-vp9")
+    out = tmp_path / "out"
+    clip = ingest_files([ours], out)[0].clip
+    write_clips(out / "clips.tsv", [clip.model_copy(update={"licence": "CC0-1.0"})])
+    clip.mp4.unlink()
+    assert ingest_files([ours], out)[0].clip.licence == "CC0-1.0"
+    clip.mp4.unlink()
+    assert ingest_files([theirs], out)[0].clip.licence == ""
+
+
+def test_two_processes_that_fill_one_folder_lose_no_clip(film, tmp_path):
+    """Threads here, whose tables are as much their own as those of processes."""
+    films = [[film(f"{side}{number}.mkv", range(6)) for number in range(4)] for side in "ab"]
+    twins = [film("same.mkv", range(6)), film("same.webm", range(3), codec="libvpx-vp9")]
+    with ThreadPoolExecutor(2) as pool:
+        given = [[*ours, twin] for ours, twin in zip(films, twins, strict=True)]
+        rows = [row for told in pool.map(lambda files: ingest_files(files, tmp_path / "out"), given) for row in told]
+    assert sorted(row.status for row in rows) == ["failed", *["ok"] * 9]
+    clips = {clip.clip_id: clip for clip in read_clips(tmp_path / "out" / "clips.tsv")}
+    assert sorted(clips) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "same"]
+    assert all(file_sha256(clip.mp4) == clip.sha256 for clip in clips.values())
+
+
 def test_unknown_category(tmp_path):
     with pytest.raises(UserError, match="unknown category 'Z'"):
         ingest_files([], tmp_path, category="Z")
@@ -221,9 +309,12 @@ def test_too_long(film, tmp_path):
     assert not [path.name for path in tmp_path.iterdir() if "out" in path.name]
 
 
-def test_settings_that_cannot_be():
-    with pytest.raises(ValueError, match="peak_nits"):
-        IngestSettings(white_nits=500, peak_nits=400)
+@pytest.mark.parametrize(
+    ("told", "key"), [({"white_nits": 500, "peak_nits": 400}, "peak_nits"), ({"longest_s": float("nan")}, "longest_s")]
+)
+def test_settings_that_cannot_be(told, key):
+    with pytest.raises(ConfigError, match=f"ingest: .*{key}"):
+        IngestSettings(**told)
 
 
 def test_a_source_that_breaks_half_way_leaves_nothing(film, tmp_path):

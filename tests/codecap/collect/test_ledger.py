@@ -58,7 +58,8 @@ def test_a_video_that_is_gone_keeps_what_was_known_of_it():
     assert (gone.sha256, gone.candidate.licence, gone.clips) == ("5" * 64, "CC BY", [])
     later = make_entries([one], [failed(one, "gone")], {"a": gone}, seen="2027-01-01")["a"]
     assert (later.gone, later.last_seen) == ("2026-12-01", "2027-01-01")
-    back = make_entries([one], [fetched(one)], {"a": gone}, seen="2027-01-01")["a"]
+    again = fetched(one).model_copy(update={"fetched": "2026-12-31T11:45:00Z"})
+    back = make_entries([one], [again], {"a": gone}, seen="2027-01-01")["a"]
     assert (back.status, back.gone, back.first_seen) == ("fetched", "", "2026-11-01")
 
 
@@ -116,3 +117,10 @@ def test_expected_against_actual():
 def test_a_site_s_words_break_no_table(text):
     asked = [Asked(source="web", query=text, cause="network", reason=text)]
     assert all("\t" not in cell and "\n" not in cell for line in table(asked, []) for cell in line)
+
+
+def test_two_data_sets_of_one_store_may_call_two_videos_alike():
+    one, other = candidate("a"), candidate("a", locator="http://y/a")
+    first = make_entries([one], [fetched(one)], {}, seen="2026-11-01")
+    entry = make_entries([other], [failed(other, "gone")], first, seen="2026-12-01")["a"]
+    assert (entry.status, entry.sha256, entry.first_seen, entry.candidate.locator) == ("failed", "", "2026-12-01", "http://y/a")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import struct
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -237,6 +239,39 @@ def test_a_part_that_is_not_there(film, shown):
 def test_odd_sizes_are_told(film, draw_number):
     source = film("odd.mp4", range(3), pictures=[draw_number(1, 65, 49)] * 3, pix_fmt="yuv444p")
     assert {(one.width_px, one.height_px, one.rgb().shape) for one in on_screen(source)} == {(65, 49, (49, 65, 3))}
+
+
+def noisy(film, name: str, size: tuple[int, int], pix_fmt: str, interlaced: int) -> bytes:
+    """Eight pictures of noise of one mean, whose parameters are told with each key frame."""
+    pictures = np.random.default_rng(0).integers(0, 256, (8, *size, 3), np.uint8)
+    options = {"x264-params": f"bframes=0:repeat-headers=1:interlaced={interlaced}", "crf": "4"}
+    return film(name, range(8), pictures=pictures, pix_fmt=pix_fmt, options=options).read_bytes()
+
+
+@pytest.mark.parametrize("forms", [("yuv420p", "yuv422p10le"), ("yuv422p10le", "yuv420p")])
+def test_pixel_formats_change_among_interlaced_pictures(film, tmp_path, forms):
+    """A filter for one format makes rubbish of another."""
+    both = tmp_path / "both.ts"
+    both.write_bytes(b"".join(noisy(film, f"{form}.ts", (48, 64), form, interlaced=1) for form in forms))
+    means = [one.rgb().mean() for one in on_screen(both)]
+    assert len(means) == 16 and means == pytest.approx([127.5] * 16, abs=8)
+
+
+@pytest.mark.parametrize("interlaced", [0, 1])
+def test_size_changes(film, tmp_path, interlaced):
+    changing = tmp_path / "changing.ts"
+    films = [noisy(film, f"{size[0]}.ts", size, "yuv420p", interlaced) for size in ((80, 96), (48, 64))]
+    changing.write_bytes(b"".join(films))
+    with pytest.raises(VideoError, match=r"changes from 96x80 to 64x48 at 0.333 s"):
+        list(on_screen(changing))
+
+
+def test_pixels_that_ffmpeg_cannot_convert(film):
+    source = film("x.nut", [0, 1], codec="rawvideo", pix_fmt="rgb24")
+    (first, *_) = on_screen(source)
+    packed = dataclasses.replace(first, _frame=av.VideoFrame(64, 48, "rgb4"))
+    with pytest.raises(VideoError, match=r"x.nut: has pixels of the form rgb4, which cannot be shown"):
+        packed.rgb()
 
 
 def test_pixels_that_are_very_long(film, shown):

@@ -13,8 +13,21 @@ from typer.testing import CliRunner
 from codecap.cli import app
 from codecap.clips_table import write_clips
 from codecap.collect.ingest import source_mark
+from codecap.collect.ledger import KEPT
+from codecap.config import load
 from codecap.filtering.decisions import COLUMNS, cut_of, read_decisions
-from codecap.records import Annotation, Candidate, Clip, FocalPoint, Ingested, LedgerEntry, Verdict, write_record, write_rows
+from codecap.records import (
+    Annotation,
+    Candidate,
+    Clip,
+    FocalPoint,
+    Ingested,
+    LedgerEntry,
+    Verdict,
+    read_rows,
+    write_record,
+    write_rows,
+)
 from codecap.video import CanonicalWriter, file_sha256
 
 RUNNER = CliRunner()
@@ -82,3 +95,16 @@ def test_publish_verify_and_rebuild(run: Clip) -> None:
     assert "lost" in lost and "--originals" in lost
     call("dataset", "rebuild", "published", "--out", "again", "--originals", "clips", "--config", "my.yaml")
     call("dataset", "verify", "clips", status=1)
+
+
+def test_the_stores_ledger_tells_of_the_configured_sources_alone(run: Clip) -> None:
+    """Other data sets use the same store; what they looked for is nobody's business."""
+    ledger, kept = Path("results/1_collect/ledger.jsonl"), Path(load(Path("my.yaml"))["store"]["durable"]) / KEPT
+    mine = next(iter(read_rows(ledger, LedgerEntry)))
+    other = mine.candidate.model_copy(update={"candidate_id": "B_other", "source": "other"})
+    write_rows(kept, LedgerEntry, [mine, LedgerEntry(candidate=other, status="waiting")])
+    ledger.unlink()
+    assert "no clip has an address" not in call("dataset", "export", "--out", "published", "--config", "my.yaml")
+    assert [row.candidate.candidate_id for row in read_rows(Path("published/ledger.jsonl"), LedgerEntry)] == ["F_one"]
+    kept.unlink()
+    assert "no clip has an address: no ledger" in call("dataset", "export", "--out", "again", "--config", "my.yaml")

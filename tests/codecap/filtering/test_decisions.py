@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,33 @@ def test_the_later_decision_holds_and_a_dispute_is_told(tmp_path: Path) -> None:
     assert take_over([first], table, known)[0] == 0 and read_decisions(table)["A_1"].who == "Ben"
 
 
+@pytest.mark.parametrize(("first", "last"), [("2026-11-30T10:30:00+02:00", "2026-11-30"), ("0001-01-01", "2026-11-30T10:00:00Z")])
+def test_a_time_without_a_zone_is_utc(tmp_path: Path, first: str, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half past ten at +02:00 is half past eight in UTC: after midnight in UTC, whatever zone this machine is in."""
+    monkeypatch.setenv("TZ", "Pacific/Honolulu")  # its midnight is ten in the morning in UTC
+    time.tzset()
+    try:
+        files = [write(tmp_path / "a.tsv", line(at=first)), write(tmp_path / "b.tsv", line("drop", "Ben", last))]
+        take_over(files, tmp_path / "table.tsv", {"A_1": clip()})
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    later = "keep" if first.startswith("2026") else "drop"
+    assert read_decisions(tmp_path / "table.tsv")["A_1"].decision == later
+
+
+def add(number: int, folder: str, clips: dict[str, Clip]) -> None:
+    path = write(Path(folder) / f"{number}.tsv", line(of=clips[f"A_{number}"]))
+    take_over([path], Path(folder) / "table.tsv", clips)
+
+
+def test_of_those_who_decide_at_the_same_time_nobody_is_lost(tmp_path: Path) -> None:
+    clips = {f"A_{number}": clip(f"A_{number}") for number in range(12)}
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda number: add(number, str(tmp_path), clips), range(12)))
+    assert len(read_decisions(tmp_path / "table.tsv")) == 12
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -77,7 +106,8 @@ def test_the_later_decision_holds_and_a_dispute_is_told(tmp_path: Path) -> None:
         (HEADER + line(at="yesterday"), "is no time"),
         (HEADER + line(who=""), "d.tsv:2: who"),
         (HEADER + "A_1\tx\n", "d.tsv:2: 2 cells, not 6"),
-        (HEADER + line(of=clip("A_9")), "no clip 'A_9' in this run"),
+        (HEADER + line(of=clip("A_9")), "no clip 'A_9' in this run; take the line out"),
+        (HEADER + line(note="x" * 200_000), "d.tsv:2: field larger than field limit"),
         (HEADER + line(of=clip(start_s=3)), "another cut by now"),
         ("clip_id,cut\n", "d.tsv:1: the columns must be"),
     ],

@@ -1,5 +1,6 @@
 import json
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,15 @@ def test_the_area_is_mann_whitneys_statistic():
     curve = curve_of(keep.tolist(), odds.tolist())
     assert curve.area == pytest.approx(theirs)
     assert (curve.false_kept[0], curve.true_kept[0], curve.false_kept[-1], curve.true_kept[-1]) == (0, 0, 1, 1)
+
+
+def test_the_documentation_names_each_family_that_is_given_up():
+    """By the cross-validation that ships."""
+    project = Path(__file__).parents[3]
+    wrong = json.loads((project / "resources/filter/roc.json").read_text())["wrong"]
+    (given_up,) = (part for part in (project / "docs/filtering.md").read_text().split("\n\n") if part.startswith("Given up"))
+    families = {name.rpartition("_")[0] for name in wrong}
+    assert len(families) > 5 and all(f"`{family}`" in given_up for family in families)
 
 
 def test_a_curve_takes_both_labels():

@@ -1,5 +1,6 @@
 import math
 
+import cv2
 import numpy as np
 import pytest
 
@@ -68,6 +69,26 @@ def test_three_pixels_do_not_change_a_block_and_four_do():
     assert not changed_blocks(before, after).any()
     after[0, 3] = 255
     assert changed_blocks(before, after).tolist() == [[True, False], [False, False]]
+
+
+def test_what_an_encoder_makes_of_a_still_picture_is_still():
+    """Twice a second one half of it is written in another way: pixels change, and the mean of no block does."""
+    smooth = grey()
+    rough = smooth.copy()
+    rough[:, :160:4], rough[:, 2:160:4] = 128 - 20, 128 + 20
+    features = measured(lambda frame: rough if frame // 12 % 2 else smooth)
+    assert features["changed_share"] == 0.5 and features["static_share"] == 1
+
+
+def test_a_line_that_is_typed_is_not_still():
+    """A letter of 6 x 8 px in half a second."""
+
+    def typed(frame):
+        page = grey(250)
+        cv2.putText(page, "structured"[: 1 + frame // 12], (20, 60), cv2.FONT_HERSHEY_SIMPLEX, 0.3, (30, 30, 30), 1)
+        return page
+
+    assert measured(typed, 96)["static_share"] == 0
 
 
 def test_frames_may_come_one_by_one_without_the_length():

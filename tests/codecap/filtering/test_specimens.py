@@ -36,9 +36,7 @@ def test_a_specimen_is_the_same_each_time_and_another_for_each_variant(name):
     assert np.array_equal(shown[0], shown[1]) and not np.array_equal(shown[0], shown[2])
 
 
-@pytest.mark.parametrize(
-    ("label", "name"), [("keep", "clocks"), ("keep", "stacked_areas"), ("drop", "whirlpool"), ("drop", "galaxy")]
-)
+@pytest.mark.parametrize(("label", "name"), [("keep", "clocks"), ("drop", "galaxy")])
 def test_some_families_that_were_not_trained_on(label, name):
     (clip,) = drawn({"keep": {}, "drop": {}} | {label: {name: specimens.unseen()[label][name]}}, variants=1)
     assert kept(clip.features) == (label == "keep")

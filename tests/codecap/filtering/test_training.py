@@ -47,6 +47,13 @@ def test_a_family_is_judged_by_the_others():
     assert [before[place] for place in ours] == pytest.approx([after[place] for place in ours])
 
 
+def test_of_one_family_nothing_is_left_when_it_is_left_out():
+    clips = drawn_from(np.zeros(len(NAMES)), 8, families=8)
+    one = [clip for clip in clips if clip.keep][:1] + [clip for clip in clips if not clip.keep]
+    with pytest.raises(UserError, match="two of each label"):
+        left_out(one)
+
+
 def test_a_feature_that_is_the_same_everywhere_says_nothing():
     clips = [Labelled(c.name, c.family, c.keep, c.features | {"noise_levels": 0.0}) for c in drawn_from(np.ones(len(NAMES)), 200)]
     assert train(clips).coefficients["noise_levels"] == 0

@@ -50,8 +50,9 @@ def test_what_speaks_most_for_the_decision_comes_first():
 def test_the_rules_drop_what_is_short_or_still():
     short = verdict_of(clip(), features(duration_s=0.5), SETTINGS)
     assert short.decision == "drop" and "0.50 s" in short.reasons[0] and "1 s" in short.reasons[0]
+    assert verdict_of(clip(), features(static_share=0.89), SETTINGS).decision == "keep"
     still = verdict_of(clip(), features(static_share=1.0), SETTINGS)
-    assert still.decision == "drop" and "100 % of its half seconds" in still.reasons[0]
+    assert still.decision == "drop" and "nothing moves in 100 % of its half seconds" in still.reasons[0]
 
 
 @pytest.mark.parametrize("wrong", [{"shortest": 2}, {"keep_above": 1.5}, {"scorecard": {"intercept": 1}}, {"vote": {"weight": 1}}])

@@ -47,7 +47,7 @@ def write_film(
     """An H.264 file whose k-th picture is that of frame `frames[k]`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=rate, options={"crf": str(crf), "preset": "veryfast"})
+        stream = container.add_stream("libx264", rate=rate, options={"crf": str(crf), "preset": "ultrafast"})
         stream.width, stream.height, stream.pix_fmt = *size_px, "yuv420p"
         for number, frame in enumerate(frames):
             rgb = cv2.resize(paint(frame), size_px, interpolation=cv2.INTER_AREA)
@@ -133,6 +133,8 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Collected:
         }
     }
     annotations = {clip.clip_id: write_annotation(clip) for clip in clips}
+    points = [point.model_copy(update={"objects": []}) for point in annotations["F_own"].focal_points]
+    annotations["F_own"] = annotations["F_own"].model_copy(update={"objects": [], "focal_points": points})
     return Collected(originals, Material(clips, annotations, entries, {}, config))
 
 

@@ -74,7 +74,7 @@ def test_croissant_validates_without_a_warning_and_its_records_are_those_of_the_
     annotations = sorted(collected.material.annotations.items())
     wanted = [(clip_id, point.focal_id) for clip_id, told in annotations for point in told.focal_points]
     assert [tuple(row[f"focal_points/{name}"].decode() for name in ("clip_id", "focal_id")) for row in points] == wanted
-    assert len(list(dataset.records("objects"))) == 3
+    assert len(list(dataset.records("objects"))) == 2  # in one clip nothing is annotated
 
 
 def test_the_card_says_name_licence_and_digests(published_folder: Path) -> None:
@@ -97,7 +97,7 @@ def test_readme_tells_what_can_be_had(published_folder: Path) -> None:
 
 def test_clips_that_nobody_can_ever_have_are_named(collected, tmp_path: Path) -> None:
     made = export(collected.material, About(media_licences=("MIT",)), tmp_path / "set")
-    assert (made.clips, made.videos, made.lost) == (3, 0, ["F_own"])
+    assert (made.clips, made.videos, made.lost) == (3, 0, {"F_own": "its original, F_own.mp4, has no address"})
 
 
 def test_a_folder_that_is_there_stays(collected, published_folder: Path) -> None:
@@ -114,6 +114,13 @@ def test_nothing_is_written_when_a_clip_or_an_annotation_is_wrong(collected, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_folder_in_which_one_stands(collected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert export(replace(collected.material, annotations={}), About(), Path()).clips == 3
+    assert (tmp_path / "here" / "SHA256SUMS").is_file() and [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [
@@ -121,6 +128,8 @@ def test_nothing_is_written_when_a_clip_or_an_annotation_is_wrong(collected, tmp
         ({"nam": "x"}, "dataset: nam"),
         ({"url": "ftp://x"}, "dataset: url"),
         ({"published": "May"}, "published"),
+        ({"media_licences": ["CC-BY-4.0", "CC BY"]}, "media_licences: .*'CC BY' is no licence"),
+        ({"media_licences": ["CC-BY-ND-4.0"]}, "is no licence that can allow it"),
     ],
 )
 def test_what_a_publisher_says_is_checked(told: dict, message: str) -> None:

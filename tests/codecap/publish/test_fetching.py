@@ -100,8 +100,25 @@ def test_how_a_site_is_reached_says_the_own_configuration_alone(published: Publi
     theirs = {"site": {"plugin": "http", "proxy": "http://evil.example:1", "cookies_file": "/etc/passwd", "audio": True}}
     hostile = replace(published, recipe=published.recipe.model_copy(update={"sources": theirs}))
     mine = {"any": {"plugin": "http", "urls": ["http://x.example/a.mp4"], "timeout_s": 7}}
-    entry = Originals(hostile, mine, tmp_path, [])._entries["http"]
+    entry = Originals(hostile, mine, tmp_path, [])._entries["http.site"]
     assert entry == {"plugin": "http", "urls": ["http://127.0.0.1:9/one.mp4"], "audio": True, "timeout_s": 7}
+
+
+def test_each_original_is_fetched_with_the_settings_of_its_own_entry(published: Published, tmp_path: Path) -> None:
+    """Two entries of one plugin, one of which took smaller files: clips of the other must not come in that size."""
+    theirs = {"large": {"plugin": "vimeo", "tallest_px": 2160}, "small": {"plugin": "vimeo", "tallest_px": 240}}
+    origins = {}
+    for (clip_id, origin), name, number in zip(list(published.origins.items())[:2], theirs, (1, 2), strict=True):
+        candidate = origin.candidate.model_copy(update={"source": name, "locator": f"https://vimeo.com/{number}"})
+        origins[clip_id] = origin.model_copy(update={"plugin": "vimeo", "candidate": candidate})
+    two = replace(published, origins=origins, recipe=published.recipe.model_copy(update={"sources": theirs}))
+    mine = {
+        "mine": {"plugin": "vimeo", "queries": [{"user": "ada"}], "cookies_from_browser": "firefox"},
+        "small": {"plugin": "vimeo", "queries": [{"user": "ada"}], "most_mb": 5, "tallest_px": 9999},
+    }
+    entries = Originals(two, mine, tmp_path, [])._entries
+    assert [entries[f"vimeo.{name}"]["tallest_px"] for name in theirs] == [2160, 240]
+    assert entries["vimeo.large"]["cookies_from_browser"] == "firefox" and entries["vimeo.small"]["most_mb"] == 5
 
 
 def test_a_recipe_whose_settings_are_wrong(published: Published, tmp_path: Path) -> None:

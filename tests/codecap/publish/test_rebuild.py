@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from codecap.clock import FPS
 from codecap.errors import UserError
 from codecap.publish.folder import Published, read_published
 from codecap.publish.rebuild import Rebuilt, rebuild, summary
-from codecap.records import Annotation, Original, read_record
+from codecap.records import Annotation, Original, RecordError, read_record
 from codecap.video import file_sha256
 
 ONE = ("A_site-one_f000036", "A_site-one_f000168")
@@ -57,15 +58,17 @@ def test_the_same_file_gives_the_same_bytes_and_a_second_call_fetches_nothing(
     assert by_id(rebuild(published, tmp_path, site))[ONE[0]].state == "bit-equal" and site.asked == 2
 
 
-@pytest.mark.parametrize("rate", [24, 30, 60])
-def test_another_encoding_size_rate_and_beginning(published, film: Callable, tmp_path: Path, rate: int) -> None:
+@pytest.mark.parametrize(("rate", "seconds", "there"), [(24, 6, ONE[:1]), (30, 11, ONE), (60, 6, ONE[:1])])
+def test_another_encoding_size_rate_and_beginning(
+    published, film: Callable, tmp_path: Path, rate: int, seconds: int, there: tuple[str, ...]
+) -> None:
     """Two seconds of something else stand before it now; each clip is found two seconds later, frame by frame."""
     before = [200] * (2 * rate)
-    told = [frame * FPS // rate for frame in range(11 * rate)]
+    told = [frame * FPS // rate for frame in range(seconds * rate)]
     other = film(tmp_path / "other.mp4", before + told, rate=rate, size_px=(96, 54), crf=28)
     frozen = [clip.model_copy(update={"annotation_sha256": "a" * 64, "dataset_version": "1.0.0"}) for clip in published.clips]
     rows = by_id(rebuild(replace(published, clips=frozen), tmp_path / "out", Site(other)))
-    for clip_id in ONE:
+    for clip_id in there:
         row = rows[clip_id]
         assert row.state == "equivalent", row.reason
         assert (row.width_px, row.height_px) == (96, 54)
@@ -112,7 +115,7 @@ def with_bars(frame: int, paint: Callable) -> np.ndarray:
     ],
 )
 def test_what_looks_otherwise_is_refused(published, film: Callable, paint: Callable, change: Callable, tmp_path: Path) -> None:
-    other = film(tmp_path / "other.mp4", range(270), paint=lambda frame: np.ascontiguousarray(change(frame, paint)))
+    other = film(tmp_path / "other.mp4", range(144), paint=lambda frame: np.ascontiguousarray(change(frame, paint)))
     rows = by_id(rebuild(published, tmp_path / "out", Site(other)))
     assert rows[ONE[0]].state == "lost", rows[ONE[0]]
     assert rows["F_own"].state == "bit-equal"
@@ -133,6 +136,72 @@ def test_other_encoders_make_the_same_clip_in_other_bytes(collected, published, 
     assert [(row.state, row.offset_s, row.mean_levels) for row in rows[:2]] == [("equivalent", 0, 0)] * 2
     bare = rebuild(replace(published, clips=clips, prints={}), tmp_path / "bare", Site(collected.originals["A_site-one"]))
     assert bare[0].state == "lost" and "no prints to compare it by" in bare[0].reason
+
+
+def test_another_version_of_the_data_set_is_made_anew(collected, published, tmp_path: Path) -> None:
+    """A clip of the same name, which was cut otherwise, and an annotation that was corrected."""
+    site = Site(collected.originals["A_site-one"])
+    others = [clip.model_copy(update={"sha256": "0" * 64}) for clip in published.clips]
+    before = rebuild(replace(published, clips=others), tmp_path / "out", site)
+    assert [row.state for row in before] == ["equivalent", "equivalent", "lost"]
+    told = tmp_path / "out" / "annotations" / f"{ONE[0]}.json"
+    told.write_text(Annotation(clip_id=ONE[0]).model_dump_json(), encoding="utf-8")
+    rows = rebuild(published, tmp_path / "out", site)
+    assert [row.state for row in rows] == ["bit-equal"] * 3 and site.asked == 3
+    assert read_record(told, Annotation) == published.annotation(ONE[0])
+    told.write_text(Annotation(clip_id=ONE[0]).model_dump_json(), encoding="utf-8")
+    assert rebuild(published, tmp_path / "out", site) == rows and site.asked == 3
+    assert read_record(told, Annotation) == published.annotation(ONE[0])  # without a video made anew
+
+
+def test_a_folder_with_other_things_in_it_stays(published, tmp_path: Path) -> None:
+    (tmp_path / "clips.tsv").write_text("mine\n", encoding="utf-8")
+    with pytest.raises(UserError, match="holds other things already"):
+        rebuild(published, tmp_path, Site(None))
+    assert (tmp_path / "clips.tsv").read_text(encoding="utf-8") == "mine\n" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_two_originals_of_one_name(collected, published, tmp_path: Path) -> None:
+    """Files of their owner, which have names alone: each clip is cut from its own."""
+    ids = [ONE[0], "F_own"]
+    origins = {}
+    for clip_id in ids:
+        candidate = published.origins[clip_id].candidate.model_copy(update={"locator": "video.mp4"})
+        origins[clip_id] = published.origins[clip_id].model_copy(update={"plugin": "local", "candidate": candidate})
+    paths = {file_sha256(path): path for path in collected.originals.values()}
+    (tmp_path / "none").mkdir()
+    clips = [clip.model_copy(update={"mp4": tmp_path / "none" / clip.mp4.name}) for clip in published.clips if clip.clip_id in ids]
+
+    def fetch(origin) -> Original:
+        return Original(candidate=origin.candidate, status="ok", path=paths[origin.sha256], sha256=origin.sha256)
+
+    rows = rebuild(replace(published, clips=clips, origins=origins), tmp_path / "out", fetch)
+    assert [row.state for row in rows] == ["bit-equal"] * 2
+
+
+def test_files_that_are_at_hand_stay_though_they_lie_in_the_same_folder(collected, published, tmp_path: Path) -> None:
+    """As those that an earlier call was asked to keep."""
+    site = Site(None)
+    rebuild(published, tmp_path / "out", site)
+    (tmp_path / "out" / "originals").mkdir()
+    site.path = Path(shutil.copyfile(collected.originals["A_site-one"], tmp_path / "out" / "originals" / "one.mp4"))
+    assert summary(rebuild(published, tmp_path / "out", site))["bit-equal"] == 3 and site.path.exists()
+
+
+def test_prints_that_cannot_be_read_lose_their_clip_alone(collected, published, tmp_path: Path) -> None:
+    broken = published.prints[ONE[0]].model_copy(update={"packed": "AAAA"})
+    damaged = replace(published, prints=published.prints | {ONE[0]: broken})
+    rows = by_id(rebuild(damaged, tmp_path / "out", Site(collected.originals["A_site-one"])))
+    assert "cannot be unpacked" in rows[ONE[0]].reason and rows[ONE[1]].state == "bit-equal"
+
+
+def test_an_annotation_that_cannot_be_read_is_told_before_anything_is_fetched(published_folder: Path, tmp_path: Path) -> None:
+    mine = Path(shutil.copytree(published_folder, tmp_path / "set"))
+    (mine / "annotations" / f"{ONE[1]}.json").write_text("{", encoding="utf-8")
+    site = Site(None)
+    with pytest.raises(RecordError, match=f"{ONE[1]}.json: not a valid Annotation"):
+        rebuild(read_published(mine), tmp_path / "out", site)
+    assert site.asked == 0
 
 
 def test_the_published_folder_stays_as_it_is(published) -> None:

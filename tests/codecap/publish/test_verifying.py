@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import zlib
 from collections.abc import Callable
@@ -109,7 +110,7 @@ def test_a_table_that_leads_out_of_the_folder_is_refused(folder: Path) -> None:
 
 
 def test_prints_that_swell_are_refused(folder: Path) -> None:
-    bomb = base64.b64encode(zlib.compress(bytes(200_000_000), 9)).decode()
+    bomb = base64.b64encode(zlib.compress(bytes(30_000_000), 1)).decode()
     first_row(folder / "prints.jsonl", packed=bomb)
     assert any("not those of 96 frames" in line for line in verify(folder))
 
@@ -130,6 +131,34 @@ def test_what_is_no_ordinary_file_is_named_and_not_read(folder: Path) -> None:
     found = "\n".join(verify(folder))
     assert "endless: is not in SHA256SUMS" in found and "elsewhere: is not in SHA256SUMS" in found
     assert "clips.tsv: is not the published file" in found
+
+
+@pytest.mark.parametrize("name", ["clips/F_own.mp4", "croissant.json", "ledger.jsonl", "SHA256SUMS", f"annotations/{ONE}.json"])
+def test_what_has_no_end_is_not_read(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    try:
+        assert any(name in line for line in verify(folder))
+    except RecordError as error:
+        assert f"{name}: is no file" in str(error)
+
+
+def test_names_and_bytes_that_no_terminal_should_get(folder: Path) -> None:
+    (folder / "\x1b]0;owned\x07").write_text("x", encoding="utf-8")
+    Path(os.fsdecode(bytes(folder) + b"/\xff")).write_text("x", encoding="utf-8")
+    with (folder / "SHA256SUMS").open("ab") as file:
+        file.write(b"0" * 64 + b"  \xfe\x85\n")
+    with (folder / "ledger.jsonl").open("ab") as file:
+        file.write(b"\xff\n")
+    found = verify(folder)
+    assert all(line.isprintable() and line.encode() for line in found)
+    assert any("owned" in line for line in found) and any("ledger.jsonl:3: not a valid LedgerEntry" in line for line in found)
+
+
+def test_a_table_with_an_endless_cell(folder: Path) -> None:
+    edited(folder / "clips.tsv", lambda text: text + "x" * 200_000)
+    with pytest.raises(RecordError, match=r"clips.tsv: cannot be read as tab-separated text"):
+        verify(folder)
 
 
 def test_metadata_that_is_none(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codecap.publish.statistics import Statistics
-from codecap.report.dataset_figure import PLOT_HEIGHT, bin_width, nice_top, panels, write_figure
+from codecap.report.dataset_figure import PLOT_HEIGHT, WIDTH, bin_width, nice_top, panels, write_figure
 from codecap.report.site import build_report
 
 COUNTED = Statistics(
@@ -30,6 +30,18 @@ def test_bars_are_as_high_as_their_counts() -> None:
         "0 focal points, static: 1 video", "1 focal points, static: 2 videos", "2 focal points, static: 1 video",
     ]  # fmt: skip
     assert points.told == "static: mean 1.0, median 1.0; dynamic: mean 2.2, median 3.0"
+
+
+def test_words_end_within_the_picture_in_a_wide_font() -> None:
+    """In DejaVu Sans, in which browsers draw a report where no other font is asked for, a digit is 0.64 of the font's size wide."""
+    wide = 11.5 * 0.64
+    many = COUNTED.model_copy(update={"clips": 999, "categories": {"A": 999}, "durations_s": [555.5] * 5})
+    categories, durations, _, points = panels(many)
+    assert [bar.value for bar in categories.bars] == ["999 (100.0%)"]
+    for bar in categories.bars:
+        assert bar.x + bar.width + 6 + wide * len(bar.value) <= WIDTH
+    for panel in (durations, points):
+        assert panel.keys and all(panel.keys_x + 13 + wide * len(text) <= WIDTH for _, text in panel.keys)
 
 
 def test_axes() -> None:

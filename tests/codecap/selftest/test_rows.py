@@ -101,7 +101,7 @@ def test_the_report_counts_what_fails():
 @pytest.mark.parametrize(
     ("rows", "clips"),
     [
-        (["frozen", "reversed"], slice(None)),
+        (["frozen", "reversed"], slice(1, 3)),
         (["same_true_boxes", "same", "black", "removed"], slice(0, 1)),
     ],
 )

@@ -11,6 +11,8 @@ from codecap.records import Render, read_rows
 
 pytestmark = pytest.mark.slow
 
+SYSTEMS = ["vtrace", "blank"]
+
 
 def store_command(run: Workflow, *arguments: str) -> str:
     command = [sys.executable, "-m", "codecap", "store", *arguments, "--config", str(DEMO)]
@@ -19,7 +21,11 @@ def store_command(run: Workflow, *arguments: str) -> str:
 
 def loose(run: Workflow) -> list[str]:
     found = (path.relative_to(run.folder / "store") for path in (run.folder / "store").rglob("*") if path.is_file())
-    return [path.as_posix() for path in found if path.parts[1] not in ("log", "clips") and not path.name.endswith(".items.zip")]
+    return [
+        path.as_posix()
+        for path in found
+        if path.parts[1] not in ("log", "clips", "ledger") and not path.name.endswith(".items.zip")
+    ]
 
 
 def report(run: Workflow) -> dict[str, bytes]:
@@ -29,12 +35,15 @@ def report(run: Workflow) -> dict[str, bytes]:
 
 def test_a_packed_store_is_as_good_as_a_loose_one(demo, tmp_path):
     run = demo.copy(tmp_path)
+    run.configure(systems=SYSTEMS)
+    run.finish("all")
     made, tables, shown = run.made(), run.tables(), report(run)
     assert " items packed" in store_command(run, "pack") and loose(run) == []
     assert store_command(run, "verify", "--contents") == "0 problems\n"
     assert "Nothing to be done" in run.finish("dataset", "all")
 
-    rows = [row for path in (run.folder / "results" / "5_render").rglob("*.jsonl") for row in read_rows(path, Render)]
+    renders = (run.folder / "results" / "5_render" / system for system in SYSTEMS)
+    rows = [row for folder in renders for path in folder.rglob("*.jsonl") for row in read_rows(path, Render)]
     assert rows and all(store.there(run.folder / row.mp4) and not (run.folder / row.mp4).exists() for row in rows if row.mp4)
 
     run.finish("--forcerun", "render_captions", "score_renders", "segment_objects", "build_report")

@@ -128,6 +128,17 @@ def without(secrets: Iterable[str], words: str) -> str:
     return words
 
 
+def refuse_password(address: str) -> str:
+    """An address as it is: addresses stand in every record.
+
+    Raises:
+        ValueError: it holds a name or a password.
+    """
+    if "@" in urllib.parse.urlsplit(address).netloc:
+        raise ValueError("an address holds a name or a password, which would stand in records; use cookies, or take them out")
+    return address
+
+
 def as_settings(told: Mapping[str, Any], kind: type[Row], plugin: str) -> Any:
     """A source's entry as its settings.
 

@@ -16,8 +16,8 @@ from typing import Any
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError, smuggle_url
 
-STATE = re.compile(r'<script[^>]*\bid="beconfig-store_state"[^>]*>(?P<json>.+?)</script>', re.DOTALL)
-IFRAME = re.compile(r"<iframe[^>]+\bsrc\s*=\s*[\"'](?P<address>[^\"']+)", re.IGNORECASE)
+STATE = re.compile(r'<script[^>]{0,300}\bid="beconfig-store_state"[^>]{0,300}>(?P<json>.+?)</script>', re.DOTALL)
+IFRAME = re.compile(r"<iframe[^>]{1,300}\bsrc\s{0,9}=\s{0,9}[\"'](?P<address>[^\"']{1,4000})", re.IGNORECASE)
 GALLERY = re.compile(r"(?:behance\.net)?/gallery/(?P<id>\d{1,12})/(?P<slug>[^/?#\"'<>\\\s]{1,200})")
 PLAYER = "www-ccv.adobe.io"
 MOST_PROJECTS = 200  # of one list
@@ -87,7 +87,7 @@ class AdobePlayerIE(InfoExtractor):
         page = self._download_webpage(url, video_id)
         data = self._search_json(r"ccv\$serverData\s*=", page, "player data", video_id, fatal=False) or {}
         addresses = [data.get(name) for name in ("m3u8URL", "mp4URL")]
-        addresses += [html.unescape(address) for address in re.findall(r"<source[^>]+\bsrc=[\"']([^\"']+)", page)]
+        addresses += [html.unescape(address) for address in re.findall(r"<source[^>]{1,300}\bsrc=[\"']([^\"']{1,4000})", page)]
         formats: list[dict[str, Any]] = []
         for address in dict.fromkeys(address for address in addresses if _is_address(address)):
             if address.partition("?")[0].endswith(".m3u8"):

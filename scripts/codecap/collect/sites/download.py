@@ -148,7 +148,8 @@ class Download:
                 raise NotToBeHad("no_video", f"comes by {part['protocol']}, and only http and https are followed")
         self._refuse_size(sum(part.get("filesize") or part.get("filesize_approx") or 0 for part in parts))
         if not self._is_file:
-            self._begin([info.get("extractor"), info.get("id"), info["format_id"], [part.get("filesize") for part in parts]])
+            sizes = [part.get("filesize") for part in parts]
+            self._begin([self.address, info.get("extractor"), info.get("id"), info["format_id"], sizes])
 
     def _watch(self, told: Mapping[str, Any]) -> None:
         stopping.check()  # the draft stays, and the next try goes on with it
@@ -168,19 +169,17 @@ class Download:
             raise _HasChanged
         if answer.status not in (200, 206):
             return
-        kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if kind in PLAYLISTS:
+        kind = _kind(answer)
+        if kind in PLAYLISTS + PAGES:
             answer.close()
+            _refuse_page(self.address, kind)
             raise _IsPlaylist
-        if kind in PAGES:
-            answer.close()
-            raise NotToBeHad("not_a_video", f"{self.address}: what came is a page ({kind}), no video")
         now = {"etag": answer.headers.get("ETag") or "", "modified": answer.headers.get("Last-Modified") or ""}
         if answer.status == 206:  # which need not repeat all of them
             before = self._mark()
             changed = any(now[name] and before.get(name) and now[name] != before[name] for name in now)
         else:
-            changed = self._begin(None, **now)
+            changed = self._begin([self.address], **now)
         if changed:
             self._clear()
             answer.close()
@@ -189,7 +188,8 @@ class Download:
     def _only_if_the_same(self) -> dict[str, str]:
         """Headers by which a server sends the rest of a draft, or the whole of what has changed since."""
         mark = self._mark()
-        etag, modified = mark.get("etag", ""), mark.get("modified", "")
+        ours = mark.get("identity") == [self.address]
+        etag, modified = (mark.get(name, "") if ours else "" for name in ("etag", "modified"))
         if etag.startswith('"'):  # a weak one says nothing of bytes
             return {"If-Range": etag}
         if modified:
@@ -235,6 +235,42 @@ class Download:
             published=f"{date[:4]}-{date[4:6]}-{date[6:8]}" if len(date) == 8 and date.isdigit() else "",
             duration_s=float(info["duration"]) if isinstance(info.get("duration"), int | float) and info["duration"] > 0 else None,
         )
+
+
+def look(
+    address: str,
+    access: Access,
+    extractors: Sequence[type] = (),
+    allowed: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Ask whether a video is there: of a file its head is read, of a site's video what its page says.
+
+    Args:
+        extractors, allowed, options: see `Download`.
+
+    Raises:
+        NotToBeHad: with the cause.
+        UserError: a file or a variable that `access` names is missing.
+    """
+    refuse_scheme(address)
+    with session(access, [*extractors, PlaylistIE], allowed, **(options or {})) as ydl:
+        if extractors or allowed:
+            ydl.extract_info(address, download=False)
+        elif is_playlist(address):
+            ydl.extract_info(PREFIX + address, download=False)
+        else:
+            with ydl.urlopen(address) as answer:
+                _refuse_page(address, _kind(answer))
+
+
+def _kind(answer: Response) -> str:
+    return answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
+def _refuse_page(address: str, kind: str) -> None:
+    if kind in PAGES:
+        raise NotToBeHad("not_a_video", f"{address}: what came is a page ({kind}), no video")
 
 
 class _HasChanged(Exception):

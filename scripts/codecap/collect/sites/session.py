@@ -49,6 +49,7 @@ def session(
     from yt_dlp.networking.exceptions import HTTPError
 
     globals.plugin_dirs.value = []  # whatever lies in the user's folders
+    _forbid_ffmpeg_to_fetch()
     secrets = access.secrets()
     given = {**_options(secrets), **access.options(), "allowed_extractors": list(allowed) or ["^$"], **options}
 
@@ -107,6 +108,17 @@ def _options(secrets: Sequence[str]) -> dict[str, Any]:
         "retry_sleep_functions": dict.fromkeys(("http", "fragment", "extractor"), _growing),
         "skip_unavailable_fragments": False, "js_runtimes": {},
     }  # fmt: skip
+
+
+def _forbid_ffmpeg_to_fetch() -> None:
+    """yt-dlp hands playlists that it cannot read to an FFmpeg, which would follow any address, with cookies on its command line."""
+    from yt_dlp.downloader.external import FFmpegFD
+
+    def refuse(*_: Any) -> bool:
+        raise NotToBeHad("no_video", "its playlist is encrypted in a way, or has a form, that is not read here")
+
+    FFmpegFD.available = classmethod(lambda *_: False)
+    FFmpegFD.real_download = refuse
 
 
 def _bounded(read: Callable[..., bytes]) -> Callable[..., bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from codecap.collect.naming import LONGEST_CANDIDATE
-from codecap.collect.sites.access import Access
+from codecap.collect.sites.access import Access, refuse_password
 from codecap.collect.sites.download import Limits
 from codecap.collect.sources import Query
 from codecap.records import Candidate, Original, Row
@@ -48,6 +49,8 @@ class Asking(Row):
         given = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
             raise ValueError(f"a query has one of {', '.join(KINDS)}; this one has {' and '.join(given) or 'none'}")
+        if self.search is None:
+            refuse_password(getattr(self, given[0]))
         return self
 
     @property
@@ -75,8 +78,7 @@ class Settings(Access, Limits):
 
     @model_validator(mode="after")
     def _each_once(self) -> Settings:
-        words = [one.words for one in self.queries]
-        twice = sorted({one for one in words if words.count(one) > 1})
+        twice = sorted(words for words, number in Counter(one.words for one in self.queries).items() if number > 1)
         if twice:
             raise ValueError(f"queries: {', '.join(twice)} occurs more than once")
         return self
@@ -132,7 +134,8 @@ class SiteSource:
         self.site, self.per_minute = site.name, settings.per_minute
 
     def queries(self) -> list[Query]:
-        return [Query(one.words, one.category, 1 if self._names_one(one) else one.quota) for one in self._settings.queries]
+        every = [(one, self._names_one(one)) for one in self._settings.queries]
+        return [Query(one.words, one.category, 1 if single else one.quota, not single) for one, single in every]
 
     def discover(self, query: Query) -> Iterator[Candidate]:
         """Videos in the order in which the site names them, those of a length that is not wanted left out.
@@ -168,8 +171,18 @@ class SiteSource:
                 whole=asking.whole,
             )
 
+    def video_of(self, candidate: Candidate) -> str:
+        """An address may change, as where a page gets another title; the site's id stays."""
+        named = self._site.video(candidate.locator)
+        return f"{self._site.name} {named[0]}" if named else candidate.locator
+
     def determines(self, candidate: Candidate) -> list[Any]:
         return [candidate.locator, self._settings.tallest_px, self._settings.audio]
+
+    def look(self, candidate: Candidate) -> None:
+        from codecap.collect.sites.download import look
+
+        look(candidate.locator, self._settings, self._site.extractors(), self._site.allowed, self._options)
 
     def fetch(self, candidate: Candidate, folder: Path) -> Original:
         from codecap.collect.sites.bringing import bring

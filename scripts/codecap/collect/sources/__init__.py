@@ -18,11 +18,13 @@ class Query:
         words: as the config has it: "search: bar chart race"; "" where a source has but one.
         category: of all that it finds; "" where each video says its own.
         quota: how many videos are wanted of it; None: all that there are.
+        asks: whether its site is asked; else the config names the videos.
     """
 
     words: str = ""
     category: str = ""
     quota: int | None = None
+    asks: bool = True
 
 
 class NotToBeHad(Exception):
@@ -61,8 +63,20 @@ class Source(Protocol):
         """
         ...
 
+    def video_of(self, candidate: Candidate) -> str:
+        """What is the same for one video whichever query or entry finds it: the site's own id, or its address."""
+        ...
+
     def determines(self, candidate: Candidate) -> list[Any] | None:
         """JSON values that determine the fetched file: with the same ones it is not fetched again. None: it is not kept."""
+        ...
+
+    def look(self, candidate: Candidate) -> None:
+        """Ask whether a video is there still. Nothing is fetched.
+
+        Raises:
+            NotToBeHad: it is not, or its site does not answer.
+        """
         ...
 
     def fetch(self, candidate: Candidate, folder: Path) -> Original:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -9,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from codecap.collect.naming import candidate_id_of, category_of
-from codecap.collect.sites.access import Access, as_settings
+from codecap.collect.sites.access import Access, as_settings, refuse_password
 from codecap.collect.sites.addresses import stem_of
 from codecap.collect.sources import Query
 from codecap.records import Candidate, Original, Row
@@ -37,6 +38,11 @@ class Address(Row):
     whole: bool | None = None
     sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
 
+    @field_validator("url")
+    @classmethod
+    def _holds_no_password(cls, url: str) -> str:
+        return refuse_password(url)
+
 
 class Settings(Access):
     """The entry.
@@ -61,8 +67,7 @@ class Settings(Access):
 
     @model_validator(mode="after")
     def _each_once(self) -> Settings:
-        urls = [one.url for one in self.urls]
-        twice = sorted({url for url in urls if urls.count(url) > 1})
+        twice = sorted(url for url, number in Counter(one.url for one in self.urls).items() if number > 1)
         if twice:
             raise ValueError(f"urls: {', '.join(twice)} occurs more than once")
         return self
@@ -89,7 +94,7 @@ class Http:
         self._by_url = {one.url: one for one in settings.urls}
 
     def queries(self) -> list[Query]:
-        return [Query(quota=len(self._by_url))]
+        return [Query(quota=len(self._by_url), asks=False)]
 
     def discover(self, query: Query) -> Iterator[Candidate]:  # noqa: ARG002
         """All addresses, in order; nobody is asked."""
@@ -108,9 +113,17 @@ class Http:
                 whole=whole,
             )
 
+    def video_of(self, candidate: Candidate) -> str:
+        return candidate.locator
+
     def determines(self, candidate: Candidate) -> list[Any]:
         expected = self._by_url.get(candidate.locator)
         return [candidate.locator, self._settings.audio, expected.sha256 if expected else ""]
+
+    def look(self, candidate: Candidate) -> None:
+        from codecap.collect.sites.download import look
+
+        look(candidate.locator, self._settings)
 
     def fetch(self, candidate: Candidate, folder: Path) -> Original:
         from codecap.collect.sites.bringing import bring

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from codecap.collect.naming import candidate_id_of, category_of, find_videos
-from codecap.collect.sources import Query
+from codecap.collect.sources import NotToBeHad, Query
 from codecap.config import find
 from codecap.records import CATEGORIES, Candidate, Original
 
@@ -50,7 +50,10 @@ class Local:
         self._whole = whole
 
     def queries(self) -> list[Query]:
-        return [Query()]
+        return [Query(asks=False)]
+
+    def video_of(self, candidate: Candidate) -> str:
+        return candidate.locator
 
     def determines(self, candidate: Candidate) -> None:
         """Nothing is kept of what lies here."""
@@ -78,6 +81,9 @@ class Local:
                 whole=self._whole,
             )
 
+    def look(self, candidate: Candidate) -> None:
+        look_at_file(candidate)
+
     def fetch(self, candidate: Candidate, folder: Path) -> Original:  # noqa: ARG002
         """Name the file where it lies: nothing is copied into `folder`."""
         from codecap.collect.opening import open_video  # here, so that a plan of the workflow need not load FFmpeg
@@ -89,6 +95,16 @@ class Local:
         except VideoError as error:
             return Original(candidate=candidate, status="failed", reason=str(error))
         return Original(candidate=candidate, status="ok", path=path, sha256=file_sha256(path), size_bytes=path.stat().st_size)
+
+
+def look_at_file(candidate: Candidate) -> None:
+    """See whether a file of this machine is there still.
+
+    Raises:
+        NotToBeHad: it is not.
+    """
+    if not Path(candidate.locator).is_file():
+        raise NotToBeHad("gone", f"{candidate.locator}: no such file")
 
 
 def places(entry: str) -> list[Path]:

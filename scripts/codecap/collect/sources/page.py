@@ -16,7 +16,7 @@ from pydantic import Field
 from codecap.collect.naming import candidate_id_of, category_of
 from codecap.collect.sites.access import as_settings
 from codecap.collect.sources import Query
-from codecap.collect.sources.local import places
+from codecap.collect.sources.local import look_at_file, places
 from codecap.records import Candidate, Original, Row
 
 
@@ -53,7 +53,7 @@ class Page:
         self._settings = settings
 
     def queries(self) -> list[Query]:
-        return [Query()]
+        return [Query(asks=False)]
 
     def discover(self, query: Query = Query()) -> Iterator[Candidate]:  # noqa: ARG002, B008
         """The pages, in the order of the entry and of the names under each.
@@ -76,10 +76,16 @@ class Page:
                     whole=self._settings.whole,
                 )
 
+    def video_of(self, candidate: Candidate) -> str:
+        return candidate.locator
+
     def determines(self, candidate: Candidate) -> list[Any]:
         page = Path(candidate.locator)
         digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in (page, page.parent / "boxes.js") if file.is_file()]
         return [candidate.locator, *digests]
+
+    def look(self, candidate: Candidate) -> None:
+        look_at_file(candidate)
 
     def fetch(self, candidate: Candidate, folder: Path) -> Original:
         """Render the page, and keep its boxes beside the video."""

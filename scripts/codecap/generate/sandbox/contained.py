@@ -159,7 +159,7 @@ class Contained:
             self._first = self._watch.first = _first_of_namespace(self._process.pid)
         if self._first is not None and self._groups.tasks is None:
             self._threads.append(self._thread(self._keep_count))
-        if said != "started":
+        if said != "started" and self.outgrown is None:  # a command that has outgrown its box has begun
             self.kill()
             words = said or self._failed or _end_of(stderr)
             raise SandboxUnavailable(words or f"the sandbox did not start its command, or not within {STARTED_WITHIN_S:.0f} s")

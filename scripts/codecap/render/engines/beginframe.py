@@ -30,7 +30,8 @@ ASIDE_LIMIT_S = 2.0
 SILENT = (Outcome.RENDER_TIMEOUT, Outcome.RENDER_CRASH)  # a page that came to this tells nothing any more
 WARM_UP_FRAMES = 3
 MOST_SETTLING = 3
-MOST_TRIES = 100
+FEWEST_TRIES = 100  # at a picture, and the shortest time of them,
+NOTHING_DRAWN_S = 5.0  # before it is said that the browser draws nothing
 PATIENCE_S = 0.015  # a seek that is not answered by then may wait for a frame: one is drawn, and so on
 STEP_MS = 1e-3  # a frame that is drawn beside those asked for is later by this: frame time never stands still
 PICTURE_MS = 1.0  # a picture is later by this, so that what changes at its very time has changed
@@ -229,13 +230,16 @@ class BeginFrameStage:
         return self._begin_frame(self._frame_time(), until)["hasDamage"]
 
     def _take_picture(self, until: float) -> Picture:
-        for _ in range(MOST_TRIES):  # the first paint of a page may be held back
-            asked = {**self._frame_time(PICTURE_MS), "screenshot": SCREENSHOT}
-            png = self._begin_frame(asked, until).get("screenshotData")
-            if png:
-                break
-        else:
-            raise PageFailure(Outcome.RENDER_CRASH, "the browser drew nothing of it")
+        asked = {"screenshot": SCREENSHOT}
+        tries, began = 0, time.monotonic()
+        while not (png := self._begin_frame(self._frame_time(PICTURE_MS) | asked, until).get("screenshotData")):
+            tries += 1  # the first paint of a page may be held back, on a busy machine for long
+            now = time.monotonic()
+            if tries >= FEWEST_TRIES and now - began >= NOTHING_DRAWN_S:
+                raise PageFailure(Outcome.RENDER_CRASH, "the browser drew nothing of it")
+            if now >= until:
+                raise DeadlinePassed
+            time.sleep(PATIENCE_S if tries >= FEWEST_TRIES else 0)
         alike = self._picture is not None and self._picture.png_base64 == png
         if not alike:
             self._picture = Picture(png, *self._size)

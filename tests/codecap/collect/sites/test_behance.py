@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -198,3 +199,13 @@ def test_a_playlist_that_names_files_of_this_machine(site, tmp_path):
 def test_a_wrong_entry_says_what_is_wrong(site, queries, says):
     with pytest.raises((ValueError, CandidateError), match=says):
         collect_candidates(entry(site, *queries))
+
+
+@pytest.mark.parametrize("begun", ['<iframe src="', "<iframe ", "<script ", "<source "])
+def test_a_page_of_a_thousand_beginnings_is_read_in_no_time(site, begun):
+    flood = begun * (1_000_000 // len(begun))
+    embedded = page([{"__typename": "EmbedModule", "originalEmbed": flood}])
+    site.put(GALLERY, flood.encode() + embedded if begun == "<script " else embedded)
+    started = time.process_time()
+    found = collect_candidates(entry(site, {"url": GALLERY}))
+    assert found.asked[0].cause == "no_video" and time.process_time() - started < 10

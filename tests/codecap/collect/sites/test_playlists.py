@@ -7,6 +7,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from yt_dlp.aes import aes_cbc_encrypt
 
 from codecap.collect import collect_candidates, fetch_shard
 from codecap.records import LATER
@@ -99,3 +100,25 @@ def test_a_missing_segment_is_no_video_and_the_rest_is_kept(site, playlist, fetc
     missing.ways = ["ok"]
     assert fetch(playlist).status == "ok"
     assert site.count(f"{site.url}/hls/p960.ts") == (first if cause in LATER else first + 1)
+
+
+KEY = bytes(range(16))
+
+
+@pytest.mark.parametrize("line", ['#EXT-X-KEY:METHOD=SAMPLE-AES,URI="key"', '#EXT-X-KEY:METHOD=AES-128,URI="key"'])
+def test_an_encrypted_playlist_starts_no_program(site, playlist, fetch, monkeypatch, line):
+    """yt-dlp would hand the first one to an FFmpeg with network, and the second one too where no library of ciphers is there."""
+    monkeypatch.setattr("subprocess.Popen", lambda *words, **_: pytest.fail(f"starts {words}"))
+    site.put("hls/key", KEY, "application/octet-stream")
+    encrypted = site.pages[site._key(f"{site.url}/hls/p96.m3u8")]
+    encrypted.body = encrypted.body.replace(b"#EXTINF", f"{line}\n#EXTINF".encode(), 1)
+    decipher = "AES-128" in line
+    for number in range(SECONDS if decipher else 0):
+        segment = site.pages[site._key(f"{site.url}/hls/p96{number}.ts")]
+        segment.body = bytes(aes_cbc_encrypt(list(segment.body), list(KEY), [*bytes(15), number]))
+    row = fetch(playlist)
+    if decipher:
+        assert row.status == "ok", row.reason
+        assert streams(row.path) == [("video", 96)]
+    else:
+        assert (row.status, row.cause) == ("failed", "no_video") and "encrypted" in row.reason

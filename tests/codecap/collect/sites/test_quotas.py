@@ -88,3 +88,19 @@ def test_an_address_that_names_another(collect):
     assert len(collect({"channel": "one", "quota": 4}).candidates) == 4
     (asked,) = collect({"channel": "round", "quota": 4}).asked
     assert asked.cause == "no_video" and "more than 5 times" in asked.reason
+
+
+def test_a_video_belongs_to_the_first_query_whatever_the_others_category(collect):
+    found = collect({"user": "one", "category": "E", "quota": 6}, {"user": "two", "category": "C", "quota": 3})
+    assert [row.offered for row in found.asked] == [6, 3]
+    numbers = [int(one.locator.rpartition("/")[2]) for one in found.candidates]
+    assert sorted(numbers) == [0, 1, 3, 4, 6, 7, 9, 10, 12] and {one.category for one in found.candidates[-6:]} == {"E"}
+
+
+def test_two_addresses_of_one_video_are_one(monkeypatch):
+    """As of Vimeo, where some pages name a video with its key and others without."""
+    queries = [{"url": "https://vimeo.com/76979871/0123456789"}, {"url": "https://vimeo.com/76979871"}]
+    monkeypatch.setattr("codecap.collect.pace.Pace.wait", lambda _: pytest.fail("nobody is asked"))
+    found = candidates.collect_candidates({"v": {"plugin": "vimeo", "queries": queries}})
+    assert [one.locator for one in found.candidates] == ["https://vimeo.com/76979871/0123456789"]
+    assert [row.offered for row in found.asked] == [1, 0]

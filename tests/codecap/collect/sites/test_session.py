@@ -121,6 +121,7 @@ def test_a_redirection_to_a_file_of_this_machine(site, tmp_path):
     [
         ({"proxy": f"http://me:{PASSWORD}@host:1"}, "named in `proxy_env`"),
         ({"proxy": "host"}, "is no address of a proxy"),
+        ({"urls": [f"https://me:{PASSWORD}@host/x.mp4"]}, "holds a name or a password"),
         ({"pause": 1}, "unknown key pause"),
         ({"cookies_from_browser": "lynx"}, "cookies_from_browser"),
         ({"timeout_s": 0}, "timeout_s"),

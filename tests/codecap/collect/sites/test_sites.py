@@ -100,6 +100,7 @@ def test_ids_fit_and_differ():
         ("youtube", {"queries": [{"album": "x"}]}, "youtube: has no queries by album"),
         ("vimeo", {"queries": [{"search": "x"}]}, "vimeo: has no queries by search"),
         ("youtube", {"queries": []}, "queries"),
+        ("youtube", {"queries": [{"playlist": "https://me:secret@youtube.com/x"}]}, "holds a name or a password"),
         ("youtube", {"queries": [{"search": "x", "category": "D"}]}, "category"),
         ("youtube", {"queries": [{"search": "x"}], "js_runtime": "bash"}, "js_runtime"),
         ("bilibili", {"queries": [{"search": "x"}], "creative_commons": True}, "unknown key creative_commons"),

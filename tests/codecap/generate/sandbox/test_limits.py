@@ -1,5 +1,6 @@
 """Limits hold for all processes of a box together, whether the kernel keeps them or the processes are watched."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from codecap.generate.sandbox import left_behind
+from codecap.generate.sandbox import contained, left_behind
 from codecap.generate.sandbox.contained import NAME
 
 ALLOCATE = "held = bytearray({mb} * 1_000_000); print('had it', flush=True); import time; time.sleep({s})"
@@ -148,6 +149,19 @@ def test_a_fork_bomb_ends(bwrap, box, run, python, kept_by, program):
     ran = run(bwrap, box(), *python(program))
     assert ran.outgrown == "more than 60 processes and threads"
     assert ran.wall_s < 10
+    assert nothing_is_left()
+
+
+def test_a_crowd_that_is_ended_before_it_is_said_to_have_begun(bwrap, box, run, python, without_groups, monkeypatch):
+    """On a busy machine the command may run for a while before it is heard of."""
+
+    def unheard(ours, told):
+        ours.sendall(json.dumps(told).encode() + b"\n")
+        time.sleep(2)
+        return ""
+
+    monkeypatch.setattr(contained, "_tell", unheard)
+    assert run(bwrap, box(), *python(MANY_THREADS)).outgrown == "more than 60 processes and threads"
     assert nothing_is_left()
 
 

@@ -22,7 +22,7 @@
     const done = ((kept && Array.isArray(kept.done) && kept.done) || []).filter(
       (step) => Array.isArray(step) && known.has(step[0]) && (step[1] === null || right(step[1])));
     const at = kept && Number.isInteger(kept.at) ? Math.min(Math.max(kept.at, 0), clips.length - 1) : 0;
-    return { who: kept && typeof kept.who === "string" ? kept.who : "", at, given: Object.fromEntries(entries), done };
+    return { who: kept && typeof kept.who === "string" ? kept.who : "", at, given: Object.assign(Object.create(null), Object.fromEntries(entries)), done };
   }
   function keep() { field("not-kept").hidden = memory.write(JSON.stringify(state)); }
   const standing = (clip) => clip.id in state.given ? state.given[clip.id] : clip.given;
@@ -31,6 +31,7 @@
 
   // ---- what is shown
   const marks = new Map();
+  const drafts = new Map(); // notes on clips that are open still
   for (const [place, clip] of clips.entries()) {
     const item = document.createElement("li");
     const button = document.createElement("button");
@@ -69,7 +70,7 @@
     const told = standing(here());
     field("standing").textContent = told ? `${told.decision === "keep" ? "Kept" : "Dropped"} by ${told.who}, ${told.decided_at.slice(0, 10)}` : "Open";
     field("standing").dataset.decision = told ? told.decision : "";
-    field("note").value = told ? told.note : "";
+    field("note").value = told ? told.note : drafts.get(here().id) || "";
     field("undo").disabled = state.done.length === 0;
   }
   function go(place) {
@@ -145,8 +146,11 @@
   }
   function noted() {
     const told = standing(here());
+    if (!told) drafts.set(here().id, written());
     if (!told || told.note === written()) return;
-    state.given[here().id] = { ...told, note: written(), who: who() || told.who, decided_at: new Date().toISOString() };
+    field("no-name").hidden = Boolean(who());
+    if (!who()) return; // nobody else's name may stand beside it
+    state.given[here().id] = { ...told, note: written(), who: who(), decided_at: new Date().toISOString() };
     keep();
     tellStanding();
   }
@@ -186,6 +190,7 @@
   on("export", exportTable);
   on("keys-open", () => field("keys").showModal());
   field("note").addEventListener("change", noted);
+  field("who").addEventListener("change", noted); // a note that waited for a name
   field("who").addEventListener("input", () => { state.who = who(); field("no-name").hidden = true; keep(); });
 
   const acts = {
