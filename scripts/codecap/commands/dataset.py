@@ -11,9 +11,7 @@ import typer
 from codecap import config as configuration
 from codecap import job, store
 
-app = typer.Typer(
-    no_args_is_help=True, help="Freeze a data set, publish it, check one, make its videos again, look for link rot."
-)
+app = typer.Typer(no_args_is_help=True, help="Freeze a data set, publish it, check one, make its videos again, look for link rot.")
 DEMO = [configuration.PROJECT / "config" / "demo.yaml"]
 Config = Annotated[
     list[Path],
