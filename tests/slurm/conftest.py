@@ -44,7 +44,7 @@ def cluster(whole_cluster) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def demo_on_slurm(whole_cluster, tmp_path_factory) -> Iterator[Demo]:
-    """The whole demo on the cluster, in one bucket, which goes on while other tests run. A tracker says that it computes on a GPU."""
+    """The whole demo on the cluster, in one bucket; it goes on while other tests run. A tracker says that it computes on a GPU."""
     run = Demo(tmp_path_factory.mktemp("on_slurm")).with_a_project_of_its_own(tmp_path_factory.mktemp("project"))
     say_it_computes_on_gpus(run.project, "score.trackers.lk")
     run.configure(cluster=SITE, metrics={"mps": {"lane": "gpu"}}, buckets=1)
