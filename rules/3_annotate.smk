@@ -9,29 +9,15 @@
 from codecap.annotate import proposers
 from codecap.filtering import decisions
 
-ASKED = "results/3_annotate/asked/{drafted}/{bucket}.jsonl"
+ASKS = proposers.asks(config)  # a hosted model proposes; else what is drafted is measured, and nobody is asked
 KEPT = {"clips": "results/1_collect/clips/{bucket}.jsonl", "verdicts": "results/2_filter/{bucket}.jsonl"}
-
-
-def asked(drafted):
-    """What a model proposed for these drafts; nothing where the proposer measures and asks nobody."""
-    return ASKED.format(drafted=drafted, bucket="{bucket}") if proposers.asks(config) else []
-
-
-def drafted_by(wildcards):
-    """What makes drafts: the proposer, or the segmenter of the scores, which follows what was proposed."""
-    if proposers.asks(config):
-        return {"segmenter": backend("segmenter"), "code": digest_of("codecap.annotate.following")}
-    name = config["proposer"]
-    settings = config["proposers"].get(name, {})
-    return {"proposer": name, "settings": settings, "code": digest_of(f"codecap.annotate.proposers.{name}")}
 
 
 rule ask_proposer:
     input:
         lambda w: KEPT.values() if w.drafted == "drafts" else [],
     output:
-        proposals=ASKED,
+        proposals="results/3_annotate/asked/{drafted}/{bucket}.jsonl",
     wildcard_constraints:
         drafted="drafts|proposed",
     log:
@@ -54,7 +40,7 @@ rule ask_proposer:
 rule draft_annotations:
     input:
         **KEPT,
-        proposals=asked("drafts"),
+        proposals="results/3_annotate/asked/drafts/{bucket}.jsonl" if ASKS else [],
     output:
         drafts="results/3_annotate/drafts/{bucket}.jsonl",
     log:
@@ -64,7 +50,7 @@ rule draft_annotations:
     resources:
         **needs("draft_annotations"),
     params:
-        drafted_by=drafted_by,
+        drafted_by=lambda w: proposers.drafted_by(config, backend("segmenter"), digest_of),
         decisions=lambda w: decisions.digest_of(config),
     script:
         "../scripts/draft_annotations.py"
@@ -94,7 +80,7 @@ rule tabulate_dataset:
 
 rule propose_annotations:
     input:
-        proposals=asked("proposed"),
+        proposals="results/3_annotate/asked/proposed/{bucket}.jsonl" if ASKS else [],
     output:
         annotations="results/3_annotate/proposed/{bucket}.jsonl",
     log:
@@ -106,7 +92,7 @@ rule propose_annotations:
     params:
         clips=contents,
         this_try=this_try("propose_annotations"),
-        drafted_by=drafted_by,
+        drafted_by=lambda w: proposers.drafted_by(config, backend("segmenter"), digest_of),
     script:
         "../scripts/propose_annotations.py"
 
