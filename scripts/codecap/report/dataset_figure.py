@@ -57,7 +57,11 @@ class Panel:
     left: int = LEFT
     right: int = WIDTH - RIGHT
     foot: int = HEIGHT - BELOW
-    keys_x: int = WIDTH - 126
+
+    @property
+    def keys_x(self) -> int:
+        """Where the keys stand: on the side of the plot where no line is drawn through them."""
+        return LEFT + 8 if any(line.x > WIDTH / 2 for line in self.lines) else WIDTH - 126
 
 
 def context(clips: Iterable[Counted], annotations: Mapping[str, Annotation]) -> dict[str, Any]:

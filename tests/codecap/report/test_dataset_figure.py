@@ -41,7 +41,10 @@ def test_words_end_within_the_picture_in_a_wide_font() -> None:
     for bar in categories.bars:
         assert bar.x + bar.width + 6 + wide * len(bar.value) <= WIDTH
     for panel in (durations, points):
-        assert panel.keys and all(panel.keys_x + 13 + wide * len(text) <= WIDTH for _, text in panel.keys)
+        assert panel.keys
+        for _, text in panel.keys:
+            assert panel.keys_x + 13 + wide * len(text) <= WIDTH
+            assert not any(panel.keys_x <= line.x <= panel.keys_x + 13 + wide * len(text) for line in panel.lines)
 
 
 def test_axes() -> None:
