@@ -81,6 +81,7 @@ def test_a_review_becomes_the_table_of_decisions(run: Clip) -> None:
 def test_a_folder_without_a_run(run: Clip) -> None:
     Path("results/2_filter/00.jsonl").unlink()
     call("filter", "review", "--out", "review", "--config", "my.yaml", status=1)
+    assert not Path("review").exists()
 
 
 def test_publish_verify_and_rebuild(run: Clip) -> None:
