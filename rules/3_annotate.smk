@@ -18,10 +18,10 @@ rule ask_proposer:
         lambda w: KEPT.values() if w.drafted == "drafts" else [],
     output:
         proposals="results/3_annotate/asked/{drafted}/{bucket}.jsonl",
-    wildcard_constraints:
-        drafted="drafts|proposed",
     log:
         "logs/ask_proposer/{drafted}/{bucket}.log",
+    wildcard_constraints:
+        drafted="drafts|proposed",
     conda:
         "../envs/base.yaml"
     resources:
