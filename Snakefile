@@ -1,7 +1,6 @@
 # CodeCap: can code be a good video caption?
 #   snakemake --configfile config/demo.yaml --cores 2 dataset all
-# Targets: all (stages 4 to 8 on the committed clips table), dataset (stages 1 to 3, which make such a table), and weights (what the
-# configured backends need, fetched once where there is a network).
+# Targets: all (stages 4 to 8), dataset (stages 1 to 3, whose table a person commits for `all`), weights (fetched once), validity.
 from snakemake.utils import min_version
 
 min_version("9.20")
@@ -30,6 +29,7 @@ include: "rules/5_render.smk"
 include: "rules/6_score.smk"
 include: "rules/7_compare.smk"
 include: "rules/8_report.smk"
+include: "rules/9_validity.smk"
 
 
 localrules:
@@ -53,3 +53,8 @@ rule dataset:
 rule weights:
     input:
         weights_ready,
+
+
+rule validity:
+    input:
+        "results/9_validity/index.html",

@@ -4,6 +4,8 @@
 #      results/6_score/prompts/{system}/{bucket}.jsonl    one ObjectPrompts a clip (network, no GPU)
 #      results/6_score/tracks/{system}/{bucket}.jsonl     one ObjectTracks a clip (GPU, offline)
 #      results/6_score/{lane}/{system}/{bucket}.jsonl     Scores of all metrics of the lane: one decoding for all
+#      results/6_score/answers/{answered}/{bucket}.jsonl  Answers to the questions about each clip, from what a system has made of it
+#                                                         or (_original) from the clip itself; where the config names sets of questions
 
 ANNOTATIONS = f"results/3_annotate/{config['annotations']}/{{bucket}}.jsonl"
 ANNOTATION_PROBLEMS = [ANNOTATIONS.replace(".jsonl", ".problems.jsonl")] if config["annotations"] == "approved" else []
@@ -98,3 +100,29 @@ rule score_renders:
         this_try=this_try("score_renders"),
     script:
         "../scripts/score_renders.py"
+
+
+rule answer_questions:
+    input:
+        lambda w: PLAN.questions.reads(w.answered, w.bucket),
+    output:
+        answers="results/6_score/answers/{answered}/{bucket}.jsonl",
+    log:
+        "logs/answer_questions/{answered}/{bucket}.log",
+    benchmark:
+        "benchmarks/answer_questions/{answered}/{bucket}.tsv"
+    wildcard_constraints:
+        answered=plan.either(PLAN.questions.subjects),
+    conda:
+        "../envs/base.yaml"
+    resources:
+        **needs("answer_questions"),
+    params:
+        clips=contents,
+        questions=lambda w: PLAN.questions.contents(PLAN.buckets[w.bucket]),
+        answerer=lambda w: PLAN.questions.answerer(),
+        medium=lambda w: PLAN.questions.subjects[w.answered],
+        code=digest("codecap.questions.answering"),
+        this_try=this_try("answer_questions"),
+    script:
+        "../scripts/answer_questions.py"

@@ -145,6 +145,6 @@ def state_of_prepared_weights(wildcards):
 
 wildcard_constraints:
     bucket=r"\d\d",
-    lane="cpu|gpu|judge|answers",
+    lane="cpu|gpu|judge",
     system=plan.either(PLAN.captioners),
     annotations="approved|proposed",

@@ -7,16 +7,21 @@ from codecap import job, plan
 from codecap.annotate.validate import Problem
 from codecap.compare.columns import describe
 from codecap.compare.tables import tabulate
-from codecap.records import Annotation, Caption, HumanScore, Render, Row, Score, read_rows
+from codecap.publish.statistics import statistics_of
+from codecap.records import Annotation, Answer, Caption, HumanScore, Render, Row, Score, read_rows, write_record
+from codecap.report.figures import draw_all
+from codecap.reproducing.sealing import seal
 
 TITLE = "CodeCap: can code be a good video caption?"
 
 
-def compare_systems(*, config: dict, models: dict, problems: list[str], inputs: dict, comparison: Path) -> None:
+def compare_systems(
+    *, config: dict, models: dict, texts: dict, problems: list[str], inputs: dict, comparison: Path, figures: Path
+) -> None:
     def rows(name: str, kind: type[Row]) -> Iterator[Row]:
         return (row for path in inputs[name] for row in read_rows(path, kind))
 
-    tabulate(
+    made = tabulate(
         title=TITLE,
         models=models,
         metrics=describe(config["metrics"]),
@@ -26,9 +31,16 @@ def compare_systems(*, config: dict, models: dict, problems: list[str], inputs: 
         renders=rows("renders", Render),
         scores=rows("scores", Score),
         humans=rows("humans", HumanScore),
+        answers=rows("answers", Answer),
         problems=[*problems, *(f"{row.place}: {row.message}" for row in rows("problems", Problem) if row.severity == "error")],
+        texts=texts,
+        config=config,
         out_dir=comparison.parent,
     )
+    annotated = {row.clip_id: row for row in rows("annotations", Annotation)}
+    draw_all(made, statistics_of(made.clips, annotated), figures)
+    sealed = seal(config, plan.all_clips(config), rows("annotations", Annotation), inputs.get("tracks", []))
+    write_record(comparison.with_name("artefacts.json"), sealed)
 
 
 if "snakemake" in globals():
@@ -36,7 +48,9 @@ if "snakemake" in globals():
         compare_systems(
             config=snakemake.config,
             models=snakemake.params.models,
+            texts=snakemake.params.texts,
             problems=list(snakemake.params.problems),
             inputs=dict(snakemake.input.items()),
             comparison=Path(snakemake.output.comparison),
+            figures=Path(snakemake.output.figures),
         )

@@ -5,21 +5,12 @@
   const data = JSON.parse(document.getElementById("player-data").textContent);
   const { fps, frames } = data;
   const SVG = "http://www.w3.org/2000/svg";
+  const { overlap, fillMask } = boxes;
+  const expand = (runs) => boxes.expand(runs, frames);
   const field = (id) => document.getElementById(id);
   const middleOf = (frame) => (frame + 0.5) / fps;
   const frameOf = (seconds) => Math.min(Math.max(Math.floor(seconds * fps + 1e-3), 0), frames - 1);
 
-  // Boxes come as runs [count, box or null].
-  function expand(runs) {
-    const boxes = new Array(frames).fill(null);
-    let frame = 0;
-    for (const [count, box] of runs || []) {
-      boxes.fill(box, frame, frame + count);
-      frame += count;
-    }
-    boxes.length = frames;
-    return boxes;
-  }
   const once = (make) => { let made; return () => (made ??= make()); };
   const reference = once(() => data.reference.map(expand));
   const candidates = Object.fromEntries(Object.entries(data.candidates).map(
@@ -38,39 +29,6 @@
     script.src = data.masks[system];
     document.head.append(script);
   }
-  function fillMask(context, text, height) {
-    const counts = [];
-    for (let place = 0; place < text.length;) {
-      let value = 0;
-      let shift = 0;
-      let group;
-      do {
-        group = text.charCodeAt(place++) - 48;
-        value |= (group & 31) << shift;
-        shift += 5;
-      } while (group & 32);
-      if (group & 16) value |= -1 << shift;
-      counts.push(counts.length > 2 ? value + counts[counts.length - 2] : value);
-    }
-    let start = 0;
-    counts.forEach((count, place) => {
-      for (let at = start; place % 2 && at < start + count;) { // down a column, on in the next
-        const rows = Math.min(start + count - at, height - (at % height));
-        context.fillRect(Math.floor(at / height), at % height, 1, rows);
-        at += rows;
-      }
-      start += count;
-    });
-  }
-
-  function overlap(a, b) {
-    if (!a && !b) return null;
-    if (!a || !b) return 0;
-    const shared = Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
-    const both = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared;
-    return both > 0 ? shared / both : 0;
-  }
-
   // ---- screens
   class Screen {
     constructor(figure) {
@@ -170,7 +128,8 @@
     return !box || box.checked;
   };
 
-  const screens = [...document.querySelectorAll(".screen")].filter((figure) => figure.querySelector("video")).map((figure) => new Screen(figure));
+  const figures = [...document.querySelectorAll(".screen")];
+  const screens = figures.filter((figure) => figure.querySelector("video")).map((figure) => new Screen(figure));
   const master = screens[0];
   const shown = () => screens.filter((screen) => screen.shown);
 
@@ -309,13 +268,59 @@
   for (const id of ["boxes", "masks", "names", "ghost"]) if (field(id)) field(id).addEventListener("change", redraw);
   for (const box of document.querySelectorAll(".object-on")) box.addEventListener("change", redraw);
   if (choice) choice.addEventListener("change", drawLanes);
-  for (const box of document.querySelectorAll(".show")) box.addEventListener("change", () => {
+  // ---- which systems are shown: kept in the address as #show=NAME,NAME, to which &point=NAME may add a focal point to go to
+  const choices = [...document.querySelectorAll(".show")];
+  function showSystem(box) {
+    const figure = figures.find(({ dataset }) => dataset.system === box.value);
     const screen = screens.find(({ system }) => system === box.value);
-    screen.figure.hidden = !box.checked;
+    figure.hidden = !box.checked;
+    if (!screen) return; // it has no video
     if (!box.checked) { screen.video.pause(); return; }
     screen.open();
     screen.seek(current); // while playing, it then waits for the others, or they for it
+  }
+  function markShown() {
+    const wanted = new Set(choices.filter(({ checked }) => checked).map(({ value }) => value));
+    for (const part of document.querySelectorAll("[data-of]")) part.classList.toggle("on", wanted.has(part.dataset.of));
+    for (const article of document.querySelectorAll(".certificates article")) article.hidden = !(field("all-certificates").checked || wanted.has(article.dataset.of));
+  }
+  field("all-certificates").addEventListener("change", markShown);
+  for (const box of choices) box.addEventListener("change", () => {
+    showSystem(box);
+    markShown();
+    const names = choices.filter(({ checked }) => checked).map(({ dataset }) => dataset.stem);
+    history.replaceState(null, "", `#show=${names.join(",")}`);
   });
+  function readAddress() {
+    const told = new URLSearchParams(location.hash.slice(1));
+    if (told.has("show")) {
+      const names = told.get("show").split(",");
+      for (const box of choices) {
+        const wanted = names.includes(box.dataset.stem);
+        if (wanted !== box.checked) {
+          box.checked = wanted;
+          showSystem(box);
+        }
+      }
+      const first = choices.find(({ dataset }) => dataset.stem === names[0]);
+      if (first && choice && [...choice.options].some(({ value }) => value === first.value)) choice.value = first.value;
+      const code = field("code-system");
+      if (first && code && [...code.options].some(({ value }) => value === names[0])) {
+        code.value = names[0];
+        code.dispatchEvent(new Event("change"));
+      }
+      drawLanes();
+    }
+    markShown();
+    const point = [...document.querySelectorAll(".jump.link")].find(({ dataset }) => dataset.point === told.get("point"));
+    for (const row of document.querySelectorAll("tr.told")) row.classList.remove("told");
+    if (!point) return;
+    point.closest("tr").classList.add("told");
+    pause();
+    goTo(frameOf(Number(point.dataset.start)));
+  }
+  addEventListener("hashchange", readAddress);
+
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
@@ -337,4 +342,5 @@
 
   drawLanes();
   goTo(0);
+  readAddress();
 })();

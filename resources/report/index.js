@@ -1,28 +1,22 @@
-// The first page: sortable tables, the choice of a plot, and the gallery's bars, filters and order.
+// The first page: which systems its tables show, the choice of a plot, and the gallery's bars, filters and order.
 "use strict";
 (() => {
-  for (const table of document.querySelectorAll("table.board")) {
-    const heads = [...table.tHead.rows[1].cells];
-    heads.forEach((head, column) => head.querySelector(".sort").addEventListener("click", (event) => {
-      const button = event.currentTarget;
-      const first = button.dataset.first || (button.dataset.kind === "text" ? "ascending" : "descending");
-      const other = first === "ascending" ? "descending" : "ascending";
-      const order = head.getAttribute("aria-sort") === first ? other : first;
-      heads.forEach((cell) => cell.setAttribute("aria-sort", cell === head ? order : "none"));
-      for (const body of table.tBodies) sortRows(body, column, button.dataset.kind === "text", order === "ascending" ? 1 : -1);
-    }));
+  // Systems by name and group, in all tables at once; a group without any has no heading.
+  const lines = [...document.querySelectorAll("table.board tr[data-system]")];
+  function findSystems() {
+    const wanted = document.getElementById("find-system").value.trim().toLowerCase();
+    const group = document.getElementById("group").value;
+    const shown = new Set();
+    for (const line of lines) {
+      line.hidden = !(line.dataset.words.includes(wanted) && (!group || line.parentElement.className === `group-${group}`));
+      if (!line.hidden) shown.add(line.dataset.system);
+    }
+    for (const body of document.querySelectorAll("table.board tbody")) body.hidden = [...body.rows].every((row) => row.hidden || row.className === "heading");
+    const all = new Set(lines.map((line) => line.dataset.system)).size;
+    document.getElementById("system-count").textContent = shown.size === all ? "" : `${shown.size} of ${all}`;
   }
-
-  function sortRows(body, column, asText, sign) {
-    const key = (row) => row.cells[column].dataset.sort;
-    const rows = [...body.rows].filter((row) => !row.classList.contains("heading"));
-    rows.sort((a, b) => {
-      if (asText) return sign * key(a).localeCompare(key(b));
-      if (key(a) === "" || key(b) === "") return (key(a) === "") - (key(b) === ""); // what has no number stays last
-      return sign * (Number(key(a)) - Number(key(b)));
-    });
-    body.append(...rows);
-  }
+  document.getElementById("system-filters").addEventListener("input", findSystems);
+  document.getElementById("system-filters").addEventListener("submit", (event) => event.preventDefault());
 
   const choice = document.getElementById("plot-choice");
   choice.addEventListener("change", () => {

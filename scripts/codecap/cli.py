@@ -13,6 +13,7 @@ from codecap import config as configuration
 from codecap import job
 from codecap.commands import annotations as annotation_commands
 from codecap.commands import bench_filter as filter_bench
+from codecap.commands import bench_report as report_bench
 from codecap.commands import bench_review as review_bench
 from codecap.commands import bench_scale as scale_commands
 from codecap.commands import bench_score as bench_commands
@@ -22,11 +23,13 @@ from codecap.commands import filter as filter_commands
 from codecap.commands import harness as harness_commands
 from codecap.commands import humans as humans_commands
 from codecap.commands import models as models_commands
+from codecap.commands import questions as questions_commands
 from codecap.commands import slurm as slurm_commands
 from codecap.commands import store as store_commands
 from codecap.commands import weights as weights_commands
 from codecap.commands.annotation_review import review
 from codecap.commands.cost import cost
+from codecap.commands.reproduce import reproduce
 from codecap.commands.status import status
 from codecap.errors import UserError, check_replaceable
 
@@ -39,6 +42,7 @@ app.add_typer(demo, name="demo")
 app.add_typer(humans_commands.app, name="humans")
 app.add_typer(weights_commands.app, name="weights")
 app.command()(cost)
+app.command()(reproduce)
 app.command()(review)
 app.command()(status)
 app.add_typer(annotation_commands.app, name="annotations")
@@ -47,6 +51,7 @@ app.add_typer(exchange_commands.app, name="exchange")
 app.add_typer(filter_commands.app, name="filter")
 app.add_typer(harness_commands.app, name="harness")
 app.add_typer(models_commands.app, name="models")
+app.add_typer(questions_commands.app, name="questions")
 app.add_typer(slurm_commands.app, name="slurm")
 
 EMBEDDED = [configuration.PROJECT / "config" / "demo.yaml"]  # the embedded backends
@@ -305,6 +310,7 @@ def bench_render(
 
 bench.command("score")(bench_commands.score)
 bench.command("filter")(filter_bench.filter_)
+bench.command("report")(report_bench.report)
 bench.command("review")(review_bench.review)
 bench.command("scale")(scale_commands.scale)
 

@@ -158,12 +158,15 @@ def _hosted(config: Mapping[str, Any]) -> Iterator[Finding]:
     from codecap.exchange import settings
     from codecap.exchange.prices import PriceTable, today
     from codecap.generate import entries
+    from codecap.questions import settings as questions
 
     try:
         told = settings.of(config["exchange"])
         prices = PriceTable.read(configuration.find(told.prices))
         backends = [backend for _, backend, _ in (*proposing(config), *scorers(config))]
         asked = [backend.settings.endpoint for backend in backends] + list(entries.endpoints(config))
+        answerer = questions.of(config).answerer
+        asked += [answerer.endpoint] if answerer is not None else []
         for endpoint in {endpoint.name: endpoint for endpoint in asked}.values():
             if endpoint.key_env is not None:
                 there = bool(os.environ.get(endpoint.key_env, "").strip())

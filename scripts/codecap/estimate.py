@@ -129,7 +129,8 @@ def planned(config: Mapping[str, Any]) -> tuple[list[Planned], list[str]]:
     if not run.buckets:
         problems.append(f"{config['clips']}: has no clips to work on, nothing is counted; {OTHER_TABLE}")
     found = []
-    for asker in [*_proposers(config), *_captioners(config, run, problems), *_scorers(config, run, annotations)]:
+    askers = [*_proposers(config), *_captioners(config, run, problems), *_scorers(config, run, annotations), *_answerers(run)]
+    for asker in askers:
         entry = Planned(asker.name, asker.endpoint, len(asker.systems))
         for bucket, clips in run.buckets.items():
             told = {clip.clip_id: questions for clip in clips if (questions := asker.questions(clip)) is not None}
@@ -191,6 +192,21 @@ def _scorers(config: Mapping[str, Any], run: plan.Plan, annotations: Mapping[str
             return None if told is None else backend.questions_expected(clip, told)
 
         yield Asker(name, backend.settings.endpoint, tuple(run.systems), questions, recorded, _without_video)
+
+
+def _answerers(run: plan.Plan) -> Iterator[Asker]:
+    """The model that answers questions: from videos, and from texts, whose lengths are not known yet."""
+    if not run.questions.asked:
+        return
+    from codecap.questions import expected
+
+    asked, endpoint = run.questions, run.questions.settings.answerer.endpoint
+    for name, media in (("videos", ("render", "original")), ("texts", ("caption",))):
+        subjects = tuple(subject for subject, medium in asked.subjects.items() if medium in media)
+        if subjects:
+            questions = functools.partial(expected.requests_of, asked, medium=media[0])
+            done = [functools.partial(told, asked, plan.RESULTS) for told in (expected.answered, expected.without_source)]
+            yield Asker(f"questions, from {name}", endpoint, subjects, questions, *done)
 
 
 def scorers(config: Mapping[str, Any]) -> Iterator[tuple[str, Any, Done]]:

@@ -55,6 +55,29 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def code_parts(*modules: str) -> dict[str, str]:
+    """What `code_digest` digests of these modules, part by part, so that it can be said which one differs.
+
+    Returns:
+        By the place in the project of a module, script or prompt, a digest of what it means; by the name of a library, its version.
+    """
+    files: set[Path] = set().union(*(_closure(module) for module in modules))
+    parts = {}
+    for path in sorted(files):
+        parts[_place(path)] = _short(_read(path).meaning.encode())
+        parts |= {_place(named): _short(named.read_bytes()) for named in _named_files(path)}
+    return parts | {NUMERIC_LIBRARIES[name]: _version(name) for name in sorted(set().union(*(_outside(path) for path in files)))}
+
+
+def _place(path: Path) -> str:
+    """A file's place from the project's folder, with which both the package and the prompts begin."""
+    return path.relative_to(PACKAGE.parents[1]).as_posix()
+
+
+def _short(meaning: bytes) -> str:
+    return hashlib.sha256(meaning).hexdigest()[:16]
+
+
 @functools.cache
 def _closure(module: str) -> frozenset[Path]:
     found: set[Path] = set()

@@ -17,6 +17,8 @@ from codecap.annotate import proposers
 from codecap.clips_table import read_clips
 from codecap.errors import UserError
 from codecap.generate import entries
+from codecap.questions import planned as asking
+from codecap.questions.planned import Questions
 from codecap.records import Clip, RecordError
 from codecap.score.engine import choice
 from codecap.shards import LOCK, RESULTS, SHARDS, Journals
@@ -39,6 +41,7 @@ class Plan:
         problems: clips and systems that are left out, each with the reason and the way out.
         journals: what jobs have said of their shards.
         humans: files of scores that people gave.
+        questions: what is asked about the clips.
     """
 
     buckets: dict[str, list[Clip]]
@@ -51,6 +54,7 @@ class Plan:
     annotations_folder: Path
     humans: list[str]
     texts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
 
     @property
     def captioners(self) -> dict[str, dict[str, Any]]:
@@ -91,17 +95,20 @@ def make(config: Mapping[str, Any], files: Sequence[Path] = configuration.FILES,
     for folder in (RESULTS, Path(config["store"]["durable"]), Path(config["store"]["bulk"])) if to_work else ():
         _must_be_writable(folder)
     buckets = in_buckets(clips, config["buckets"])
+    seen = {name: entry for name, entry in systems.items() if not entries.makes_texts(entry)}
+    texts = {name: entry for name, entry in systems.items() if name not in seen}
     return Plan(
         buckets=buckets,
         contents={bucket: [f"{clip.clip_id}:{clip.sha256[:16]}" for clip in held] for bucket, held in buckets.items()},
-        systems={name: entry for name, entry in systems.items() if not entries.makes_texts(entry)},
+        systems=seen,
         lanes=choice.lanes(config),
         problems=problems,
         journals=Journals(SHARDS, Path(config["store"]["bulk"]), store.there),
         all_buckets=[f"{number:02d}" for number in range(config["buckets"])],
         annotations_folder=configuration.find(config["annotations_folder"]),
         humans=human_files(config["humans"]),
-        texts={name: entry for name, entry in systems.items() if entries.makes_texts(entry)},
+        texts=texts,
+        questions=_questions(config, clips, seen, texts, problems),
     )
 
 
@@ -123,6 +130,7 @@ def require(config: Mapping[str, Any], plan: Plan) -> None:
         raise PlanError(str(error)) from error
     _systems_must_be_right(config, plan)
     _keys_must_be_there(plan)
+    _answerer_must_have_its_key(plan)
 
 
 def run_jobs_with(library: Path) -> None:
@@ -255,6 +263,15 @@ def _systems(config: Mapping[str, Any], problems: list[str]) -> dict[str, dict[s
     return systems
 
 
+def _questions(
+    config: Mapping[str, Any], clips: Sequence[Clip], seen: Iterable[str], texts: Iterable[str], problems: list[str]
+) -> Questions:
+    try:
+        return asking.plan(config, [clip.clip_id for clip in clips], seen, texts, problems)
+    except UserError as error:
+        raise PlanError(str(error)) from error
+
+
 def _systems_must_be_right(config: Mapping[str, Any], plan: Plan) -> None:
     """The settings of all that make captions, before any of them is paid for.
 
@@ -291,6 +308,18 @@ def _keys_must_be_there(plan: Plan) -> None:
             + "\n  ".join(lines)
             + "\nset them (`export NAME=...`, nothing writes them down), or leave these systems out with the config key `systems`; "
             "where all of their captions are in the store, any value will do"
+        )
+
+
+def _answerer_must_have_its_key(plan: Plan) -> None:
+    """Where questions are still to be answered."""
+    if all(Path(path).exists() for path in plan.questions.outputs(plan.buckets)):
+        return
+    key = plan.questions.settings.answerer.endpoint.key_env
+    if key is not None and not os.environ.get(key, "").strip():
+        raise PlanError(
+            f"questions.answerer: {key} is not set; set it to your key (`export {key}=...`, nothing writes it down), or set "
+            "`questions: null`; where all answers are in the store, any value will do"
         )
 
 

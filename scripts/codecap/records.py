@@ -410,13 +410,21 @@ class Proposal(Row):
 
 
 class Answer(Row):
+    """What a model answers to one question about a clip, from what a system has made of it or from the clip itself."""
+
+    question_set: str
     question_id: str
-    system: str
+    type: Words  # of the question
+    system: str  # whose video or text it was shown; `questions.planned.ORIGINAL` for the clip itself
     clip_id: ClipId
     medium: Literal["render", "caption", "original"]
-    option: str | None
-    correct: bool | None
-    status: str
+    option: Words | None = None  # the words of the one that it chose
+    undetermined: bool = False  # it chose "cannot be determined"
+    correct: bool | None = None  # None: not answered by our fault
+    status: str  # ok, an Outcome of what it was to be shown, or "unscored"
+    retry: bool = False  # unscored this time (a service was down): asked again at the next run
+    detail: Words = ""  # its evidence, or why there is no answer
+    protocol: str = ""
 
 
 class Score(Row):
@@ -431,6 +439,7 @@ class Score(Row):
     status: str  # an Outcome, or "unscored"
     retry: bool = False  # unscored this time (a service was down): tried again at the next run
     detail: Words = ""
+    given: list[float] = []  # by a judge that was asked several times: its points each time
     protocol: str = ""
     proxy: bool = False
 

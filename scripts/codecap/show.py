@@ -9,7 +9,7 @@ from typing import Any
 from codecap import config as configuration
 from codecap import plan, store
 from codecap.errors import UserError
-from codecap.records import Annotation, Caption, Clip, Render, Row, Score, read_rows
+from codecap.records import Annotation, Answer, Caption, Clip, Render, Row, Score, read_rows
 
 
 def places(config: Mapping[str, Any], clip_id: str) -> Iterator[tuple[str, str]]:
@@ -39,6 +39,11 @@ def places(config: Mapping[str, Any], clip_id: str) -> Iterator[tuple[str, str]]
             if scores.is_file():
                 count = sum(row.clip_id == clip_id for row in read_rows(scores, Score))
                 yield f"scores of {system} ({lane})", f"{scores}  {count} rows"
+    for subject in made.questions.subjects:
+        answers = plan.RESULTS / "6_score" / "answers" / subject / f"{bucket}.jsonl"
+        count = sum(row.clip_id == clip_id for row in read_rows(answers, Answer)) if answers.is_file() else 0
+        if count:
+            yield f"answers about {subject.removeprefix('_')}", f"{answers}  {count} rows"
     page = plan.RESULTS / "8_report" / "clips" / f"{clip_id}.html"
     if page.is_file():
         yield "report page", str(page)

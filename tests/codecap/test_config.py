@@ -70,7 +70,7 @@ def test_an_unknown_key_of_a_metric_is_refused():
 
 def test_a_wrong_value_is_named_with_what_is_allowed(tmp_path):
     told = refused(tmp_path, {"metrics": {"kss": {"lane": "fast"}}})
-    assert "mine.yaml: metrics.kss.lane" in told and "'cpu', 'gpu', 'judge', 'answers'" in told
+    assert "mine.yaml: metrics.kss.lane" in told and "'cpu', 'gpu', 'judge'" in told
 
 
 def test_a_system_that_is_not_in_models_is_named(tmp_path):

@@ -121,7 +121,8 @@ RULES = {  # the script with its libraries, and its work on a clip
     "segment_objects": Cost(mb=130, start_s=1, s=0.3),
     "describe_references": Cost(mb=150, mb_mpx=60, start_s=1, s=0.3, s_s=0.1, s_mpx_s=0.15),
     "score_renders": Cost(mb=150, mb_mpx=60, start_s=1, s=0.3, s_s=0.1, s_mpx_s=0.15),
-    "compare_systems": Cost(mb=220, start_s=3, s=0.02),
+    "answer_questions": Cost(mb=150, mb_mpx=60, start_s=1, s=0.3, s_s=0.1, s_mpx_s=0.15),
+    "compare_systems": Cost(mb=290, start_s=6, s=0.03),
     "build_report": Cost(mb=220, start_s=3, s=0.02),
 }
 WHOLE = ("compare_systems", "build_report")  # rules whose work is that of all systems
@@ -155,6 +156,7 @@ BACKENDS = {
     "prompter mllm": Backend(HOSTED, asks=True),
     "judge pixel": Backend(Cost(s_s=0.05, s_mpx_s=0.05)),
     "judge mllm": Backend(HOSTED, asks=True),
+    "answerer mllm": Backend(HOSTED, asks=True),
     "proposer mllm": Backend(replace(HOSTED, s=300)),
     "tracker lk": Backend(Cost(mb=30, s_s=0.2, s_mpx_s=0.1)),
     "tracker cotracker3": Backend(Cost(mb=2500, s_s=32), Cost(mb=500, s_s=1, derived=True), torch=True),

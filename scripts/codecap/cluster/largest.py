@@ -26,6 +26,7 @@ WILDCARDS = {  # of the rules that a run on a committed clips table has
     "prompt_objects": ("system", "bucket"),
     "segment_objects": ("system", "bucket"),
     "score_renders": ("lane", "system", "bucket"),
+    "answer_questions": ("answered", "bucket"),
     "compare_systems": (),
     "build_report": (),
 }
@@ -75,6 +76,7 @@ def of(config: Mapping[str, Any]) -> tuple[dict[Kind, Asked], str]:
 
 def _jobs(config: Mapping[str, Any], planned: Plan, buckets: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
     values = {"system": list(planned.systems), "bucket": buckets, "lane": list(planned.lanes)}
+    values["answered"] = list(planned.questions.subjects)
     left_out = () if OBJECTS_METRIC in config["metrics"] else OF_OBJECTS
     for rule, keys in WILDCARDS.items():
         if rule in left_out:

@@ -67,7 +67,7 @@ def kind_of(config: Mapping[str, Any], rule: str, lane: str = "", entry: Mapping
         return of_system(entry or {})
     if rule == "prompt_objects":
         return "network" if _asks(config["metrics"].get(OBJECTS_METRIC, {}), "prompter") else "cpu"
-    if rule == "ask_proposer":
+    if rule in ("ask_proposer", "answer_questions"):
         return "network"
     if rule == "segment_objects" or (rule in DRAFTING and proposers.asks(config)):
         return "gpu" if _computes_on_gpu(config["metrics"].get(OBJECTS_METRIC, {}), "segmenter") else "cpu"

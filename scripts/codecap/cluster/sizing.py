@@ -163,6 +163,8 @@ class Sizes:
         """What a job loads, "encoder dreamsim", each once, with the pictures that all metrics give it."""
         if rule == "generate_captions":
             return {f"harness {harness}": Pictures()}
+        if rule == "answer_questions":
+            return {"answerer mllm": Pictures()}
         if rule == "ask_proposer":
             return {f"proposer {self._config['proposer']}": Pictures()}
         if rule in OBJECT_RULES or (rule in DRAFTING and proposers.asks(self._config)):

@@ -16,8 +16,19 @@ from codecap.score.engine.choice import OBJECTS_METRIC, module_of
 # The paper's own metrics in the order of its Table 1 and Table 3. They and their stand-ins never share a table.
 MAIN = ("visual_similarity", "object_iou", "retention")
 RECONSTRUCTION = ("appearance", "mps", "mps_strict", "kss")
+CHIEF = ("object_iou", "retention_overall")  # that the paper's Figures 4 and 5 show
 PARTS = ("dynamic", "static", "overall")
 MOST_COLUMNS = 9  # of a table that is read without scrolling
+
+SUCCESS = Column(
+    name="success_rate",
+    metric="success_rate",
+    label="Video production success rate",
+    unit="%",
+    lowest=0,
+    highest=100,
+    higher_is_better=True,
+)
 
 
 @dataclass(frozen=True)
@@ -126,6 +137,12 @@ def shown_tables(columns: Sequence[Column]) -> list[tuple[str, list[Column]]]:
         split = len(held) > MOST_COLUMNS and paper and beside
         shown += [(name, paper), (f"{name}_beside", beside)] if split else [(name, held)]
     return shown
+
+
+def chief(columns: Iterable[Column]) -> list[Column]:
+    """The two columns of the paper's figures where they are there, else the first two of its Table 1 that are."""
+    main = [column for column in columns if column.table == "main" and column.higher_is_better]
+    return [column for column in main if column.name in CHIEF] or main[:2]
 
 
 def _one_protocol(metric: str) -> str:

@@ -8,11 +8,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from codecap.compare.answer_records import QuestionAnswering
+from codecap.compare.certainty import Detectable, MetricCorrelation, Pair, Rank, Stability
+from codecap.compare.estimates import Estimate, Group, Interval
+from codecap.compare.paper import Published, Reconstruction
 from codecap.records import Certificate, Outcome, RecordError, Row, Usage
 
 State = Literal["ok", "failed", "unscored", "infra_error", "absent"]
 Items = Literal["", "objects", "focal_points"]
-Group = Literal["agentic", "non_agentic", "floor", "ceiling"]
 
 GROUPS: dict[Group, str] = {
     "agentic": "Agentic systems",
@@ -56,23 +59,6 @@ class System(Row):
     harness: str = ""
     versions: list[str] = Field(default_factory=list)  # of the harness, as its captions say
     render_protocols: list[str] = Field(default_factory=list)
-
-
-class Estimate(Row):
-    """A mean over videos with its 95 % bootstrap interval, and what is not in it."""
-
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int = 0  # videos in the mean, failed ones that count 0 among them
-    failed: int = 0  # videos that count 0 (or are left out, where 0 would be no bad value)
-    unscored: int = 0  # videos without a number though there is a render
-    infra_error: int = 0  # videos that we failed to produce or to score
-    unscored_items: int = 0  # objects or focal points missing in videos that have a number
-
-    @property
-    def incomplete(self) -> bool:
-        return bool(self.unscored or self.infra_error or self.unscored_items)
 
 
 class SystemRow(Row):
@@ -231,14 +217,6 @@ class ScoreSet(Row):
     points: int  # that it scored
 
 
-class Interval(Row):
-    """A number and its 95 % bootstrap interval over clips; None where there is none."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
 class AgreementRow(Row):
     """Two sets on the focal points that both scored: the means, and how they correlate."""
 
@@ -301,6 +279,14 @@ class Comparison(Row):
     causes: list[Causes] = Field(default_factory=list)
     series: list[EffortSeries] = Field(default_factory=list)
     agreement: Agreement | None = None  # where two sets of retention scores are there
+    pairs: list[Pair] = Field(default_factory=list)
+    ranks: list[Rank] = Field(default_factory=list)
+    detectable: list[Detectable] = Field(default_factory=list)
+    correlations: list[MetricCorrelation] = Field(default_factory=list)
+    stability: list[Stability] = Field(default_factory=list)
+    reconstruction: list[Reconstruction] = Field(default_factory=list)
+    published: Published | None = None
+    answered: QuestionAnswering | None = None  # where questions were asked
     resamples: int
     problems: list[str] = Field(default_factory=list)  # of the configuration: what is left out of the run, and why
     notes: list[str] = Field(default_factory=list)  # what a reader must know before he believes a number

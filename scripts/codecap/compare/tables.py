@@ -8,28 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from codecap import stats
-from codecap.compare import csv_files
+from codecap.compare import answer_csv, csv_files, printed, published, statistics_csv
 from codecap.compare.agreement import Subject, agree
+from codecap.compare.answers import summarise
 from codecap.compare.causes import causes_of
 from codecap.compare.columns import MetricInfo, columns_of, table_sets
 from codecap.compare.comparison import (
-    CategoryRow,
     ClipEntry,
     Column,
     Comparison,
     ComparisonError,
-    Difference,
-    Estimate,
     FailureCount,
     Group,
     System,
     SystemRow,
     TaskEntry,
 )
+from codecap.compare.correlations import correlations_of
 from codecap.compare.effort import series_of
+from codecap.compare.means import by_category, differences, system_row
+from codecap.compare.pairs import Values, detectable_of, pairs_of, ranks_of
+from codecap.compare.reconstruction import reconstruction_of
 from codecap.compare.spending import spent
+from codecap.compare.stability import stability_of
 from codecap.compare.tasks import TaskRows, VideoValue, check_items, collect, entry_of, expected_items, video_value
-from codecap.records import CATEGORIES, Annotation, Caption, Clip, HumanScore, Outcome, Render, Score, write_record
+from codecap.records import Annotation, Answer, Caption, Clip, HumanScore, Outcome, Render, Score, write_record
 
 FEW_CLIPS = 20  # below it a percentile bootstrap covers clearly less than it says
 
@@ -47,10 +50,13 @@ def tabulate(
     out_dir: Path,
     humans: Iterable[HumanScore] = (),
     problems: Sequence[str] = (),
+    texts: Mapping[str, Mapping[str, Any]] | None = None,
+    answers: Iterable[Answer] = (),
+    config: Mapping[str, Any] | None = None,
     resamples: int = stats.RESAMPLES,
     seed: int = stats.SEED,
 ) -> Comparison:
-    """Compare systems and write `out_dir/tables/*.csv` and `out_dir/comparison.json`.
+    """Compare systems and write `out_dir/tables/*.csv`, some of them as LaTeX and Markdown too, and `out_dir/comparison.json`.
 
     Args:
         title: of the run, for the report's head.
@@ -63,6 +69,9 @@ def tabulate(
         out_dir: the folder to write.
         humans: what people gave focal points; compared with the judges, in no other table.
         problems: of the configuration, for the reader: what is left out of this run, and why.
+        texts: entries that make captions in words, from which systems of `models` may have made videos.
+        answers: to questions about the clips, from what these systems and `texts` made of them.
+        config: the whole configuration, to set the run beside the paper's tables; without it they are left out.
         resamples, seed: of the bootstrap.
 
     Returns:
@@ -76,57 +85,80 @@ def tabulate(
     annotated = _by_clip(annotations, {clip.clip_id for clip in clips})
     clips = sorted(clips, key=lambda clip: clip.clip_id)
     tasks = collect(list(models), clips, captions, renders, scores)
-    values: dict[tuple[str, str], dict[str, VideoValue]] = {}
-    for (system, clip_id), task in tasks.items():
-        annotation = annotated.get(clip_id)
-        check_items(columns, annotation, task)
-        values[system, clip_id] = {column.name: video_value(column, task, expected_items(column, annotation)) for column in columns}
+    values = _values(columns, annotated, tasks)
     headings = headings_of(models)
     systems = [_system(name, entry, headings[name], tasks) for name, entry in models.items()]
     _leave_out_unmeasured(systems, columns, values)
     entries = [entry_of(*place, task, values[place]) for place, task in tasks.items()]
-    main = [_system_row(system, entries, columns, resamples, seed) for system in systems]
+    main = [system_row(system, entries, columns, resamples, seed) for system in systems]
     categories = {clip.clip_id: clip.category for clip in clips}
     agreement, left_out = agree(Subject.of(clips, annotated.values(), tasks, systems), metrics, humans, resamples, seed)
     series, odd = series_of(models)
+    listed = [_clip_entry(clip, annotated) for clip in clips]
+    reconstruction = reconstruction_of(models, texts or {})
+    answers = list(answers)
+    answered = summarise(answers, models, texts or {}, resamples, seed)
+    run = None if config is None else published.Run(config, models, systems, columns, main, listed, reconstruction, answered)
     comparison = Comparison(
         title=title,
         systems=systems,
         columns=columns,
-        clips=[_clip_entry(clip, annotated) for clip in clips],
+        clips=listed,
         main=main,
-        by_category=_by_category(systems, entries, columns, categories, resamples, seed),
-        differences=_differences(systems, main, entries, columns, resamples, seed),
+        by_category=by_category(systems, entries, columns, categories, resamples, seed),
+        differences=differences(systems, main, entries, columns, resamples, seed),
         failures=_failures(systems, entries),
         tasks=entries,
         spent=[spent(name, (task.caption for (of, _), task in tasks.items() if of == name and task.caption)) for name in models],
         causes=causes_of(systems, entries),
         series=series,
         agreement=agreement,
+        **_certainty(Values(systems, columns, entries), main, entries, resamples, seed),
+        stability=stability_of(scores, list(models)),
+        reconstruction=reconstruction,
+        published=None if run is None else published.published(run),
+        answered=answered,
         resamples=resamples,
         problems=list(problems),
         notes=[*_notes(clips, columns, main, annotated), *left_out, *odd],
     )
-    csv_files.write_tables(out_dir / "tables", comparison, table_sets(columns), scores)
-    write_record(out_dir / "comparison.json", comparison)
+    _write(out_dir, comparison, scores, answers)
     return comparison
 
 
-def estimate(values: Sequence[VideoValue], resamples: int, seed: int) -> Estimate:
-    """Mean over the videos that have a value, with its interval (of two or more: one video tells nothing of its spread)."""
-    numbers = [value.value for value in values if value.value is not None]
-    mean, low, high = stats.bootstrap_mean(numbers, resamples=resamples, seed=seed) if numbers else (None, None, None)
-    states = [value.state for value in values]
-    return Estimate(
-        mean=mean,
-        low=low,
-        high=high,
-        n=len(numbers),
-        failed=states.count("failed"),
-        unscored=states.count("unscored"),
-        infra_error=states.count("infra_error"),
-        unscored_items=sum(value.unscored_items for value in values),
-    )
+def _write(out_dir: Path, comparison: Comparison, scores: Iterable[Score], answers: Iterable[Answer]) -> None:
+    tables = out_dir / "tables"
+    csv_files.write_tables(tables, comparison, table_sets(comparison.columns), scores)
+    if comparison.answered is not None:
+        answer_csv.write_tables(tables, comparison.answered, answers)
+    statistics_csv.write_tables(tables, comparison)
+    printed.write_tables(tables, comparison)
+    write_record(out_dir / "comparison.json", comparison)
+
+
+def _values(
+    columns: Sequence[Column], annotated: Mapping[str, Annotation], tasks: Mapping[tuple[str, str], TaskRows]
+) -> dict[tuple[str, str], dict[str, VideoValue]]:
+    """Each task's value in each column."""
+    values = {}
+    for (system, clip_id), task in tasks.items():
+        annotation = annotated.get(clip_id)
+        check_items(columns, annotation, task)
+        values[system, clip_id] = {column.name: video_value(column, task, expected_items(column, annotation)) for column in columns}
+    return values
+
+
+def _certainty(
+    values: Values, main: Sequence[SystemRow], entries: Sequence[TaskEntry], resamples: int, seed: int
+) -> dict[str, Any]:
+    """How sure the order of the systems is, by the comparison's own names."""
+    pairs = pairs_of(values, resamples, seed)
+    return {
+        "pairs": pairs,
+        "ranks": ranks_of(values, main, resamples, seed),
+        "detectable": detectable_of(pairs),
+        "correlations": correlations_of(values, entries, resamples, seed),
+    }
 
 
 def _by_clip(annotations: Iterable[Annotation], known: set[str]) -> dict[str, Annotation]:
@@ -198,131 +230,6 @@ def _clip_entry(clip: Clip, annotated: Mapping[str, Annotation]) -> ClipEntry:
         licence=clip.licence,
         annotated=clip.clip_id in annotated,
     )
-
-
-def _success(entries: Sequence[TaskEntry], resamples: int, seed: int) -> Estimate:
-    """Video production success rate: 100 x ok / (tasks without infra_error)."""
-    told = [
-        VideoValue(None, "infra_error")
-        if entry.outcome is Outcome.INFRA_ERROR
-        else VideoValue(100.0 if entry.outcome is Outcome.OK else 0.0, "ok" if entry.outcome is Outcome.OK else "failed")
-        for entry in entries
-    ]
-    return estimate(told, resamples, seed)
-
-
-def _cells(entries: Sequence[TaskEntry], columns: Sequence[Column], resamples: int, seed: int) -> dict[str, Estimate]:
-    return {
-        column.name: estimate(
-            [
-                VideoValue(entry.values[column.name], entry.states[column.name], entry.unscored_items.get(column.name, 0))
-                for entry in entries
-            ],
-            resamples,
-            seed,
-        )
-        for column in columns
-    }
-
-
-def _system_row(system: System, entries: Sequence[TaskEntry], columns: Sequence[Column], resamples: int, seed: int) -> SystemRow:
-    mine = [entry for entry in entries if entry.system == system.name]
-    costs = [entry.cost_usd for entry in mine if entry.cost_usd is not None]
-    walls = [entry.caption_wall_s for entry in mine if entry.caption_wall_s is not None]
-    return SystemRow(
-        system=system.name,
-        tasks=len(mine),
-        ok=sum(entry.outcome is Outcome.OK for entry in mine),
-        failed=sum(entry.outcome.scores_zero for entry in mine),
-        infra_error=sum(entry.outcome is Outcome.INFRA_ERROR for entry in mine),
-        salvaged=sum(entry.salvaged for entry in mine),
-        impure=sum(bool(entry.certificate and entry.certificate.purity) for entry in mine),
-        success=_success(mine, resamples, seed),
-        cells=_cells(mine, columns, resamples, seed),
-        cost_usd=sum(costs) if costs else None,
-        wall_s=sum(walls) / len(walls) if walls else None,
-    )
-
-
-def _by_category(
-    systems: Sequence[System],
-    entries: Sequence[TaskEntry],
-    columns: Sequence[Column],
-    categories: Mapping[str, str],
-    resamples: int,
-    seed: int,
-) -> list[CategoryRow]:
-    grouped: dict[tuple[str, str], list[TaskEntry]] = defaultdict(list)
-    for entry in entries:
-        grouped[categories[entry.clip_id], entry.system].append(entry)
-    return [
-        CategoryRow(
-            category=category,
-            system=system.name,
-            tasks=len(grouped[category, system.name]),
-            success=_success(grouped[category, system.name], resamples, seed),
-            cells=_cells(grouped[category, system.name], columns, resamples, seed),
-        )
-        for category in CATEGORIES
-        for system in systems
-        if grouped.get((category, system.name))
-    ]
-
-
-def _differences(
-    systems: Sequence[System],
-    main: Sequence[SystemRow],
-    entries: Sequence[TaskEntry],
-    columns: Sequence[Column],
-    resamples: int,
-    seed: int,
-) -> list[Difference]:
-    """Each system against the best of its group, in each column that ranks, on the videos that both have a value for."""
-    rows = {row.system: row for row in main}
-    numbers: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    for entry in entries:
-        for name, value in entry.values.items():
-            if value is not None:
-                numbers[entry.system][name][entry.clip_id] = value
-    found = []
-    for group in ("agentic", "non_agentic"):
-        names = [system.name for system in systems if system.group == group]
-        for column in columns:
-            best = best_of(column, [rows[name] for name in names])
-            if best is None:
-                continue
-            for name in names:
-                mine, others = numbers[name][column.name], numbers[best][column.name]
-                shared = sorted(mine.keys() & others.keys())
-                if name == best or not shared:
-                    continue
-                told = stats.paired_difference(
-                    [mine[clip] for clip in shared], [others[clip] for clip in shared], resamples=resamples, seed=seed
-                )
-                found.append(
-                    Difference(
-                        column=column.name,
-                        system=name,
-                        best=best,
-                        mean=told.mean,
-                        low=told.low,
-                        high=told.high,
-                        p_value=told.p_value,
-                        n=len(shared),
-                    )
-                )
-    return found
-
-
-def best_of(column: Column, rows: Sequence[SystemRow]) -> str | None:
-    """The system with the best mean, the first of equals; None where the column ranks nobody."""
-    if column.higher_is_better is None:
-        return None
-    measured = [(row.cells[column.name].mean, row.system) for row in rows if row.cells[column.name].mean is not None]
-    if not measured:
-        return None
-    choose = max if column.higher_is_better else min
-    return choose(measured, key=lambda pair: pair[0])[1]
 
 
 def _failures(systems: Sequence[System], entries: Sequence[TaskEntry]) -> list[FailureCount]:

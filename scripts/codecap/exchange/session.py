@@ -48,10 +48,19 @@ class Exchange:
         durable: the config's `store.durable`; everything lies under its folder `exchange`.
         settings: the config's section `exchange`.
         stage, system: what the calls are for, told in their records and in sums of cost.
+        replay_only: answers come from the records alone; nothing is asked, and nothing is written.
     """
 
-    def __init__(self, durable: Path, settings: Mapping[str, Any] | None = None, stage: str = "", system: str = "") -> None:
+    def __init__(
+        self,
+        durable: Path,
+        settings: Mapping[str, Any] | None = None,
+        stage: str = "",
+        system: str = "",
+        replay_only: bool = False,
+    ) -> None:
         self.settings = section.of(settings)
+        self.replay_only = replay_only
         self.folder = Path(durable) / FOLDER
         self.stage, self.system = stage, system
         self.records = Packs(self.folder / "packs")
@@ -193,6 +202,8 @@ class Exchange:
         Raises:
             NotReached: no answer came.
         """
+        if self.replay_only:
+            raise NotReached(f"{call.endpoint.name}: there is no recorded answer to this question, and nothing new is asked")
         endpoint, door = call.endpoint, self.door(call.endpoint)
         door.must_be_open()
         self.reconcile()
@@ -335,15 +346,18 @@ _open: list[Exchange] = []
 
 
 @contextlib.contextmanager
-def session(durable: Path, settings: Mapping[str, Any] | None = None, *, stage: str = "", system: str = "") -> Iterator[Exchange]:
+def session(
+    durable: Path, settings: Mapping[str, Any] | None = None, *, stage: str = "", system: str = "", replay_only: bool = False
+) -> Iterator[Exchange]:
     """Have `ask` record into a store, in all threads of this process, until the end of the block.
 
     Args:
         durable: the config's `store.durable`.
         settings: the config's section `exchange`.
         stage, system: what the calls are for, told in their records.
+        replay_only: see `Exchange`.
     """
-    exchange = Exchange(durable, settings, stage, system)
+    exchange = Exchange(durable, settings, stage, system, replay_only)
     _open.append(exchange)
     try:
         yield exchange

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codecap.compare.columns import SUCCESS
 from codecap.compare.comparison import CategoryRow, Column, Comparison, Estimate, System, VideoPair
 from codecap.report.pages import place_on_scale, told
 
@@ -18,6 +19,7 @@ SCATTER_LEFT, SCATTER_TOP, SCATTER_SIDE, SCATTER_BELOW = 46, 10, 300, 42
 class Mark:
     """One system's line in a panel: its mean as a dot, its interval as a line."""
 
+    system: str
     label: str
     full_label: str
     group: str
@@ -63,6 +65,8 @@ class Dot:
     colour: int
     hollow: bool
     title: str
+    system: str
+    clip_id: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def scatter(pairs: Sequence[VideoPair], systems: Sequence[System], labels: tuple
         system = systems[numbers[pair.system]]
         x, y = place(pair.first_value, pair.second_value)
         title = f"{system.heading}, {pair.clip_id}: {told(pair.first_value)} and {told(pair.second_value)}, {pair.points} points"
-        dots.append(Dot(x, y, numbers[pair.system], system.group in ("floor", "ceiling"), title))
+        dots.append(Dot(x, y, numbers[pair.system], system.group in ("floor", "ceiling"), title, pair.system, pair.clip_id))
     ticks = [(*place(value, value), str(value)) for value in (0, 20, 40, 60, 80, 100)]
     return Scatter(dots, ticks, labels)
 
@@ -106,17 +110,8 @@ def scale_of(column: Column, cells: Sequence[Estimate]) -> tuple[float, float]:
 
 def plots(comparison: Comparison) -> list[Plot]:
     """A plot by category for the success rate and every column that ranks systems."""
-    success = Column(
-        name="success_rate",
-        metric="success_rate",
-        label="Video production success rate",
-        unit="%",
-        lowest=0,
-        highest=100,
-        higher_is_better=True,
-    )
     made = []
-    for column in [*(column for column in comparison.columns if column.higher_is_better), success]:
+    for column in [*(column for column in comparison.columns if column.higher_is_better), SUCCESS]:
         panels = [
             _panel(comparison, category, column) for category in dict.fromkeys(row.category for row in comparison.by_category)
         ]
@@ -148,7 +143,7 @@ def _panel(comparison: Comparison, category: str, column: Column) -> Panel:
 
 
 def _cell(row: CategoryRow, column: Column) -> Estimate:
-    return row.success if column.name == "success_rate" else row.cells[column.name]
+    return row.success if column is SUCCESS else row.cells[column.name]
 
 
 def _mark(system: System, cell: Estimate, column: Column, ends: tuple[float, float], y: float) -> Mark:
@@ -158,6 +153,7 @@ def _mark(system: System, cell: Estimate, column: Column, ends: tuple[float, flo
     text = told(cell.mean, column)
     interval = f", interval {told(cell.low, column)} to {told(cell.high, column)}" if cell.low is not None else ""
     return Mark(
+        system=system.name,
         label=system.heading if len(system.heading) <= LABEL_LETTERS else system.heading[: LABEL_LETTERS - 1] + "…",
         full_label=system.heading,
         group=system.group,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from codecap.clock import FPS
@@ -13,6 +14,21 @@ Runs = list[list[Any]]  # [count, [x0, y0, x1, y1] or null], one after another
 SHOWN_AT_FIRST = 3  # renders; more videos at once are the reader's choice
 
 
+@dataclass(frozen=True)
+class Files:
+    """Paths from a clip's page to what it shows of each system, by system, where there is such.
+
+    Attributes:
+        pages: what the system wrote, as text; codes: the script with the same and its highlighting.
+        masks: the script with its masks.
+    """
+
+    videos: dict[str, str] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+    masks: dict[str, str] = field(default_factory=dict)
+
+
 def runs_of(boxes: Sequence[Box | None]) -> Runs:
     """Boxes of consecutive frames as runs of equal ones, to a tenth of a pixel: most objects rest most of the time.
 
@@ -20,7 +36,12 @@ def runs_of(boxes: Sequence[Box | None]) -> Runs:
     [[1, None], [2, [0.0, 0.0, 4.0, 2.0]]]
     """
     runs: Runs = []
+    before: Box | None = None
     for box in boxes:
+        if runs and box == before:  # as it is: rounding is most of the work
+            runs[-1][0] += 1
+            continue
+        before = box
         rounded = None if box is None else [round(float(side), 1) for side in box]
         if runs and runs[-1][1] == rounded:
             runs[-1][0] += 1
@@ -50,15 +71,12 @@ def player_data(
     clip: ClipEntry,
     annotation: Annotation | None,
     tracks: Mapping[str, ObjectTracks],
-    sources: Mapping[str, str],
-    masks: Mapping[str, str],
+    files: Files,
 ) -> dict[str, Any]:
     """What the page's script needs.
 
     Args:
         tracks: by system.
-        sources: path of each system's video from the page, for those that have one.
-        masks: path of the script with a system's masks, likewise.
     """
     objects = annotation.objects if annotation else []
     return {
@@ -70,10 +88,10 @@ def player_data(
         "reference": [runs_of(item.boxes_xyxy) for item in objects],
         "candidates": {
             system: {track.name: runs_of(track.boxes_xyxy) for track in tracks[system].tracks}
-            for system in sources
+            for system in files.videos
             if system in tracks
         },
-        "masks": {system: script for system, script in masks.items() if system in sources},
+        "masks": {system: script for system, script in files.masks.items() if system in files.videos},
     }
 
 
@@ -83,21 +101,18 @@ def context(
     annotation: Annotation | None,
     entries: Sequence[TaskEntry],
     tracks: Mapping[str, ObjectTracks],
-    sources: Mapping[str, str],
-    pages: Mapping[str, str],
-    masks: Mapping[str, str],
+    files: Files,
     neighbours: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     """All that the template of a clip's page names.
 
     Args:
         entries: the clip's tasks, in the order of the systems.
-        sources, pages, masks: paths from the page to a system's video, its page's source and its masks, where there are such.
         neighbours: ids of the clips before and after it.
     """
     systems = {system.name: system for system in comparison.systems}
     ranked = sorted(entries, key=lambda entry: _rank(systems[entry.system], entry, comparison.columns))
-    playable = [entry.system for entry in ranked if entry.system in sources]
+    playable = [entry.system for entry in ranked if entry.system in files.videos]
     by_object = [column for column in comparison.columns if column.items == "objects"]
     by_point = {column.metric: column for column in comparison.columns if column.items == "focal_points"}
     return {
@@ -108,10 +123,11 @@ def context(
         "lanes": lanes_of(annotation.focal_points) if annotation else [],
         "entries": ranked,
         "systems": systems,
-        "sources": sources,
-        "pages": pages,
+        "sources": files.videos,
+        "pages": files.pages,
+        "codes": files.codes,
         "shown": set(playable[:SHOWN_AT_FIRST]),
-        "player": player_data(clip, annotation, tracks, sources, masks),
+        "player": player_data(clip, annotation, tracks, files),
         "track_status": _track_status(tracks),
         "object_columns": by_object,
         "point_columns": list(by_point.values()),

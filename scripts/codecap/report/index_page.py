@@ -9,31 +9,16 @@ from typing import Any
 
 from codecap.clock import FPS
 from codecap.compare.columns import shown_tables
-from codecap.compare.comparison import GROUPS, Column, Comparison, Estimate, SystemRow
-from codecap.compare.tables import best_of
+from codecap.compare.comparison import GROUPS, Column, Comparison, SystemRow
+from codecap.compare.means import best_of
 from codecap.records import Outcome
 from codecap.report.agreement_section import pair_views
+from codecap.report.cells import cell_of, missing, success_cell
 from codecap.report.charts import plots, scale_of
-from codecap.report.pages import place_on_scale, told
+from codecap.report.questions_section import set_views
 
 GALLERY_SYSTEMS = 5  # on a clip's card; its page has all
 GALLERY_COLUMNS = 6
-
-
-@dataclass(frozen=True)
-class Cell:
-    """An estimate as the leaderboard prints it."""
-
-    text: str
-    interval: str
-    sort: float | None
-    low: float  # of 0 to 100 on the column's scale
-    high: float
-    mean: float
-    best: bool
-    near_best: bool
-    n: int
-    missing: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +39,7 @@ def context(comparison: Comparison) -> dict[str, Any]:
         "boards": _boards(comparison),
         "plots": plots(comparison),
         "pairs": pair_views(comparison),
+        "question_sets": set_views(comparison),
         "failures": _failures(comparison),
         "protocols": _protocols(comparison),
         "gallery": _gallery(comparison),
@@ -96,9 +82,9 @@ def _board(comparison: Comparison, name: str, title: str, columns: Sequence[Colu
                 "system": system,
                 "row": rows[system.name],
                 "incomplete": _incomplete(rows[system.name], columns),
-                "success": _success_cell(rows[system.name]),
+                "success": success_cell(rows[system.name]),
                 "cells": [
-                    _cell(
+                    cell_of(
                         rows[system.name].cells[column.name],
                         column,
                         scales[column.name],
@@ -141,44 +127,10 @@ def _incomplete(row: SystemRow, columns: Sequence[Column]) -> str:
     """Why a line is incomplete, in words; empty when it is complete."""
     reasons = [f"{row.infra_error} infra error"] if row.infra_error else []
     for column in columns:
-        missing = _missing(row.cells[column.name], with_infra=False) if column.table != "beside" else ""
-        if missing:
-            reasons.append(f"{column.label}: {missing}")
+        lacking = missing(row.cells[column.name], with_infra=False) if column.table != "beside" else ""
+        if lacking:
+            reasons.append(f"{column.label}: {lacking}")
     return "; ".join(reasons)
-
-
-def _missing(cell: Estimate, with_infra: bool = True) -> str:
-    told_counts = [
-        (cell.unscored, "unscored"),
-        (cell.infra_error if with_infra else 0, "infra error"),
-        (cell.unscored_items, "item unscored" if cell.unscored_items == 1 else "items unscored"),
-    ]
-    return ", ".join(f"{count} {what}" for count, what in told_counts if count)
-
-
-def _success_cell(row: SystemRow) -> Cell:
-    column = Column(name="success_rate", metric="success_rate", label="", lowest=0, highest=100, higher_is_better=True)
-    return _cell(row.success, column, (0.0, 100.0), best=False, near=False)
-
-
-def _cell(cell: Estimate, column: Column, scale: tuple[float, float], best: bool, near: bool) -> Cell:
-    def place(value: float | None) -> float:
-        return 0.0 if value is None else place_on_scale(value, *scale)
-
-    measured = cell.mean is not None
-    interval = "1 video" if cell.n == 1 else f"{told(cell.low, column)} – {told(cell.high, column)}" if measured else ""
-    return Cell(
-        text=told(cell.mean, column),
-        interval=interval,
-        sort=cell.mean,
-        low=place(cell.mean if cell.low is None else cell.low),
-        high=place(cell.mean if cell.high is None else cell.high),
-        mean=place(cell.mean),
-        best=best,
-        near_best=near and measured and not best,
-        n=cell.n,
-        missing=_missing(cell),
-    )
 
 
 def _failures(comparison: Comparison) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from codecap.compare.comparison import GROUPS, Column
 from codecap.records import CATEGORIES
+from codecap.report import links
+from codecap.report.media import file_stem
 
 RESOURCES = Path(__file__).resolve().parents[3] / "resources" / "report"
 OUTCOMES = {
@@ -41,7 +43,8 @@ def environment(resources: Path = RESOURCES) -> Environment:
     made.filters["data"] = data_block
     made.filters["told"] = told
     made.filters["place"] = place_on_scale
-    made.globals.update(outcomes=OUTCOMES, categories=CATEGORIES, groups=GROUPS, states=STATES)
+    made.filters["file_stem"] = file_stem
+    made.globals.update(outcomes=OUTCOMES, categories=CATEGORIES, groups=GROUPS, states=STATES, links=links)
     return made
 
 
@@ -65,9 +68,13 @@ def told(value: float | None, column: Column | None = None) -> str:
     """
     if value is None:
         return "–"
-    fine = column is not None and column.lowest is not None and column.highest is not None and column.highest - column.lowest <= 4
-    decimals = 3 if fine else 0 if abs(value) >= 1000 else 1
+    decimals = 0 if abs(value) >= 1000 and decimals_of(column) == 1 else decimals_of(column)
     return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+
+
+def decimals_of(column: Column | None) -> int:
+    fine = column is not None and column.lowest is not None and column.highest is not None and column.highest - column.lowest <= 4
+    return 3 if fine else 1
 
 
 def place_on_scale(value: float, lowest: float, highest: float) -> float:

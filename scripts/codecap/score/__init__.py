@@ -76,6 +76,7 @@ class Measurement:
     item: str | None = None
     kind: str | None = None
     detail: str = ""
+    given: tuple[float, ...] = ()  # by a judge that was asked several times: its points each time
 
 
 class Metric(Protocol):

@@ -69,4 +69,5 @@ def measurement_of(point: FocalPoint, judgement: Judgement) -> Measurement:
     if len(judgement.given) > 1:
         spread = max(judgement.given) - min(judgement.given)
         detail = f"points {', '.join(str(points) for points in judgement.given)}, spread {spread}: {detail}"
-    return Measurement(value, item=point.focal_id, kind=point.kind, detail=detail)
+    given = judgement.given if len(judgement.given) > 1 else ()
+    return Measurement(value, item=point.focal_id, kind=point.kind, detail=detail, given=given)

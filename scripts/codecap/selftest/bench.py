@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from codecap import spoiled
 from codecap.clock import FPS
 from codecap.records import Annotation, Clip, ObjectTrack, ObjectTracks, Render, Score
 from codecap.score.engine import choice
 from codecap.score.engine.single import Scorer, clip_of
-from codecap.selftest import candidates
 from codecap.video import read_frames
 
 
@@ -38,14 +38,14 @@ class Bench:
         self._scorers: dict[tuple[str, ...], Scorer] = {}
 
     def candidate(self, name: str, clip: Clip, *how: Any) -> Render:
-        """The clip spoiled by a maker of `candidates`, encoded once."""
+        """The clip spoiled by a maker of `spoiled`, encoded once."""
         label = "-".join([name, *(f"{part:g}" for part in how)])
-        return self._keep(label, clip, lambda: getattr(candidates, name)(clip, *how))
+        return self._keep(label, clip, lambda: getattr(spoiled, name)(clip, *how))
 
     def removed(self, clip: Clip, name: str) -> Render:
         """The clip without one of its annotated objects."""
         thing = next(item for item in self.annotations[clip.clip_id].objects if item.name == name)
-        return self._keep("without", clip, lambda: candidates.without(clip, thing.boxes_xyxy))
+        return self._keep("without", clip, lambda: spoiled.without(clip, thing.boxes_xyxy))
 
     def plugin(self, metric: str) -> str:
         """The module of codecap/score that a configured metric is measured by."""
@@ -62,18 +62,18 @@ class Bench:
         mp4 = self._scratch / f"{name}.mp4"
         if not mp4.exists():
             first = (rgb for _, rgb in read_frames(clip.mp4, 0, frames))
-            candidates.write("opening", clip, first, mp4)
+            spoiled.write("opening", clip, first, mp4)
         return clip_of(mp4, name)
 
     def same(self, clip: Clip) -> Render:
         """The reference's own file."""
-        return candidates.as_render("same", clip, clip.mp4)
+        return spoiled.as_render("same", clip, clip.mp4)
 
     def other(self, clip: Clip) -> Render | None:
         """The video of the next clip that has another picture; None when there is no other."""
         place = self.clips.index(clip)
         following = [other for other in (*self.clips[place + 1 :], *self.clips[:place]) if other.sha256 != clip.sha256]
-        return candidates.as_render("other", clip, following[0].mp4) if following else None
+        return spoiled.as_render("other", clip, following[0].mp4) if following else None
 
     def scores(self, clip: Clip, render: Render, metrics: Iterable[str], true_boxes: bool = False) -> list[Score]:
         """Rows of some metrics, those of the configuration that have them."""
@@ -95,7 +95,7 @@ class Bench:
         if key not in self._made:
             folder = self._scratch / "candidates"
             folder.mkdir(parents=True, exist_ok=True)
-            self._made[key] = candidates.write(label, clip, make(), folder / f"{clip.clip_id}-{label}.mp4")
+            self._made[key] = spoiled.write(label, clip, make(), folder / f"{clip.clip_id}-{label}.mp4")
         return self._made[key]
 
 

@@ -123,7 +123,8 @@ def _cells(stage: Stage, systems: Sequence[str]) -> Iterator[str]:
     """For each system, the clips done of all, with a sign for what is running or failed."""
     held: dict[str, list[Shard]] = {system: [] for system in systems}
     for shard in stage.shards:
-        held[shard.task.system].append(shard)
+        if shard.task.system:  # else it is about the clips themselves
+            held[shard.task.system].append(shard)
     for shards in held.values():
         if not shards:  # texts are not rendered
             yield ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from codecap.annotate import proposers
 from codecap.plan import Plan
+from codecap.questions.planned import ORIGINAL
 from codecap.score.engine.choice import OBJECTS_METRIC
 from codecap.shards import RESULTS, Mark
 
@@ -85,6 +86,12 @@ def of_benchmark(config: Mapping[str, Any], run: Plan) -> Iterator[Task]:
             for bucket, items in clips.items():
                 output = score / lane / system / f"{bucket}.jsonl"
                 yield Task(f"score_renders/{lane}/{system}/{bucket}", f"scores {lane}", items, output, system, lane, bucket)
+    for subject in run.questions.subjects:
+        for bucket, held in run.buckets.items():
+            if items := len(run.questions.about(held)):
+                output = score / "answers" / subject / f"{bucket}.jsonl"
+                system = "" if subject == ORIGINAL else subject
+                yield Task(f"answer_questions/{subject}/{bucket}", "answers", items, output, system, bucket=bucket)
     if clips and run.systems:
         yield Task("compare_systems", "comparison", 1, RESULTS / "7_compare" / "comparison.json")
         yield Task("build_report", "report", 1, RESULTS / "8_report" / "index.html")

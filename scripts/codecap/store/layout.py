@@ -85,6 +85,16 @@ def clip_of(member: str) -> str | None:
     return clip_id if dot and key and shelf_of(clip_id) == shelf else None
 
 
+def mark_in(path: Path) -> str | None:
+    """The beginning of the SHA-256 of what is in an item's file, as its name says; None where its name does not.
+
+    >>> mark_in(Path("_1/A_001.0f.0123456789ab.mp4")), mark_in(Path("A_001/0f.mp4"))
+    ('0123456789ab', None)
+    """
+    parts = path.name.split(".")
+    return parts[2] if len(parts) > 3 and len(parts[2]) == MARK else None
+
+
 def write(value: Any, files: Mapping[str, File]) -> str:
     told = {suffix: {"size": file.size, "sha256": file.sha256} for suffix, file in files.items()}
     return json.dumps({"value": value, "files": told})

@@ -52,7 +52,7 @@ def test_a_run_without_one_of_the_metrics(metric):
 def test_without_the_metric_of_objects_its_rules_have_no_jobs():
     told = config.load(overrides={"metrics": {"object_iou": None}})
     rules = {rule for rule, _ in largest._jobs(told, plan.make(told), ["00"])}
-    assert rules == set(largest.WILDCARDS) - {"prompt_objects", "segment_objects"}
+    assert rules == set(largest.WILDCARDS) - {"prompt_objects", "segment_objects", "answer_questions"}
 
 
 def test_no_folder_is_made_that_a_run_does_not_make(tmp_path):

@@ -369,7 +369,7 @@ def test_same_rows_in_any_order_give_the_same_bytes(tmp_path: Path) -> None:
         shuffled.shuffle(rows)
     compare(tmp_path / "2", models="a b", clips=clips, renders=renders, scores=scores)
     files = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*") if path.is_file())
-    assert len(files) == 12
+    assert {Path("compare/comparison.json"), Path("compare/tables/main.csv"), Path("compare/tables/main.tex")} <= set(files)
     for name in files:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
     assert read_record(tmp_path / "1/compare/comparison.json", Comparison) == first

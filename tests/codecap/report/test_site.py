@@ -48,11 +48,17 @@ class Elements(HTMLParser):
 
 
 def pages(report: Path) -> list[Path]:
-    return [report / "index.html", *sorted((report / "clips").glob("*.html"))]
+    return [
+        report / "index.html",
+        report / "compare.html",
+        *sorted(report.glob("clips/*.html")),
+        *sorted(report.glob("systems/*.html")),
+    ]
 
 
 def test_there_is_a_page_a_clip_and_all_that_pages_point_to(run, report: Path) -> None:
-    assert [page.stem for page in pages(report)[1:]] == sorted(clip.clip_id for clip in run.comparison.clips)
+    assert sorted(page.stem for page in report.glob("clips/*.html")) == sorted(clip.clip_id for clip in run.comparison.clips)
+    assert {page.stem for page in report.glob("systems/*.html")} == {file_stem(system.name) for system in run.comparison.systems}
     for page in pages(report):
         for tag, attributes in Elements(page.read_text(encoding="utf-8")).tags:
             for name in ("src", "href", "data-src"):
@@ -70,7 +76,9 @@ def test_text_of_models_and_judges_is_text(report: Path) -> None:
         assert not [attributes for _, attributes in found.tags if any(name.startswith("on") for name in attributes)]
         scripts = [attributes for tag, attributes in found.tags if tag == "script"]
         assert all("src" in attributes or attributes["type"] == "application/json" for attributes in scripts)
-        assert len(scripts) == 3  # theme, data, the page's own
+        named = {attributes["src"].rpartition("/")[2] for attributes in scripts if "src" in attributes}
+        assert named <= {path.name for path in (report / "assets").glob("*.js")} | {"clips.js"}
+        assert len(scripts) == len(named) + any("src" not in attributes for attributes in scripts)  # each once, and data
     clip = Elements((report / "clips" / "A_000.html").read_text(encoding="utf-8"))
     assert '<img src=x onerror="document.title=1">' in clip.text  # shown as it is
     assert "made by the test <b>itself</b>" in clip.text

@@ -15,7 +15,7 @@ from codecap.status import record
 from codecap.status.progress import look
 from codecap.status.words import as_text, as_values
 
-LANES = ("cpu", "gpu", "judge", "answers")
+LANES = ("cpu", "gpu", "judge")
 HERE = {"host": socket.gethostname(), "pid": os.getpid(), "told": time.time()}
 
 
@@ -111,7 +111,7 @@ def test_many_lanes_long_names_and_money_fit_too(run):
     lines = as_text(look(run.config, lambda: None)).splitlines()
     assert [line for line in lines if len(line) > 100] == []
     (row,) = [line for line in lines if line.startswith("a_system_who")]
-    assert row.split()[1:] == ["+19/40", *["0/40"] * 7, "1,234.50"]
+    assert row.split()[1:] == ["+19/40", *["0/40"] * 6, "1,234.50"]
 
 
 def test_a_finished_run_is_short(run):

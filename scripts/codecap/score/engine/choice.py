@@ -51,9 +51,14 @@ def metric(config: Mapping[str, Any], name: str) -> Choice:
         entry.pop(f"{family}s", None)
     settings = chosen(entry, *BACKENDS)
     backends = {family: settings[family] for family in BACKENDS if family in settings}
-    modules = [f"codecap.score.{family}s.{chosen_one}" for family, chosen_one in backends.items()]
-    code = code_digest(f"codecap.score.{plugin}", "codecap.score.engine.watching", *modules)
+    code = code_digest(*modules_of(plugin, settings))
     return Choice(name, settings, code, plugin, [*revisions(f"score.{plugin}", {}), *_weights(settings, backends)])
+
+
+def modules_of(plugin: str, settings: Mapping[str, Any]) -> list[str]:
+    """The modules whose code makes a metric's numbers: its own, what shows it videos, and those of its backends."""
+    backends = [f"codecap.score.{family}s.{settings[family]}" for family in BACKENDS if family in settings]
+    return [f"codecap.score.{plugin}", "codecap.score.engine.watching", *backends]
 
 
 def module_of(name: str, entry: Mapping[str, Any]) -> str:

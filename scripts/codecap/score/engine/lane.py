@@ -294,6 +294,7 @@ class Lane:
             value=measurement.value,
             status=UNSCORED if measurement.value is None else Outcome.OK,
             detail=measurement.detail,
+            given=list(measurement.given),
             protocol=metric.protocol if tracks is None else f"{metric.protocol} | {tracks.protocol}",
             proxy=metric.proxy or (tracks is not None and tracks.proxy),
         )

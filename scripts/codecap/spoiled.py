@@ -1,4 +1,4 @@
-"""Candidates that are wrong in a known way: a clip, spoiled on purpose and encoded as a render is.
+"""Videos that are wrong in a known way: a clip, spoiled on purpose and encoded as a render is.
 
 Each maker is a generator over the frames of a canonical clip, uint8 RGB `(height, width, 3)`, as many as the clip has.
 """
