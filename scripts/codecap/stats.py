@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
@@ -113,6 +112,8 @@ def agreement(first: Sequence[float], second: Sequence[float]) -> Agreement:
         raise ValueError(f"correlation of {len(first)} and {len(second)} values")
     if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Agreement(None, None)
+    from scipy import stats  # here, as it takes longer to import than most tables take to make
+
     return Agreement(float(stats.pearsonr(first, second).statistic), float(stats.spearmanr(first, second).statistic))
 
 

@@ -25,7 +25,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Pro
         project.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator:
     from playwright.sync_api import sync_playwright
 
