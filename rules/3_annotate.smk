@@ -50,6 +50,7 @@ rule draft_annotations:
     resources:
         **needs("draft_annotations"),
     params:
+        this_try=this_try("draft_annotations"),
         drafted_by=lambda w: proposers.drafted_by(config, backend("segmenter"), digest_of),
         decisions=lambda w: decisions.digest_of(config),
     script:

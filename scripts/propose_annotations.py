@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from codecap import job, plan
-from codecap.annotate.drafts import drafts
+from codecap.annotate.drafts import drafts, to_try_again
 from codecap.records import Annotation, write_rows
 
 
@@ -14,8 +14,7 @@ def propose_annotations(
     made = drafts(clips, params["drafted_by"], Path(config["store"]["durable"]), proposals)
     rows = list(shard.counted(made, "drafts", len(clips)))
     write_rows(annotations, Annotation, rows)
-    missing = sorted({clip.clip_id for clip in clips} - {row.clip_id for row in rows})
-    shard.settle("drafts", [(clip_id, "no annotation, see the log") for clip_id in missing])
+    shard.settle("drafts", to_try_again(clips, rows, proposals))
 
 
 if "snakemake" in globals():

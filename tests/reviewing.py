@@ -17,9 +17,14 @@ import numpy as np
 import yaml
 from PIL import Image
 
+from codecap import config as configuration
+from codecap.annotate.changes import kept
 from codecap.clips_table import write_clips
 from codecap.config import PROJECT
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, write_record
+from codecap.review.desk import Desk
+from codecap.review.drafts import find
+from codecap.review.serving import Ready, make_ready
 from codecap.video import CanonicalWriter, file_sha256
 
 FRAMES, WIDTH_PX, HEIGHT_PX = 72, 320, 180
@@ -82,6 +87,11 @@ class Project:
 
     folder: Path
     running: list[subprocess.Popen] = field(default_factory=list)
+    opened: list[tuple[Ready, threading.Thread]] = field(default_factory=list)
+
+    @property
+    def stage(self) -> Path:
+        return self.folder / "results" / "3_annotate"
 
     @property
     def approved(self) -> Path:
@@ -91,8 +101,18 @@ class Project:
         path = self.folder / "reviews" / clip_id / f"{who}.jsonl"
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
+    def open(self, who: str = "Ada") -> str:
+        """The address of a server in a thread of this process, which costs far less than one of its own."""
+        table = {"clips": str(self.stage / "clips.tsv"), "clips_folder": None}
+        config = configuration.load(PROJECT / "config" / "demo.yaml", self.folder / "mine.yaml", overrides=table)
+        addresses: list[str] = []
+        ready = make_ready(Desk(config, find(config, self.stage / "annotations"), who), 0, addresses.append)
+        self.opened.append((ready, threading.Thread(target=ready.run, daemon=True)))
+        self.opened[-1][1].start()
+        return addresses[0]
+
     def serve(self, who: str = "Ada", port: int = 0) -> tuple[subprocess.Popen, str]:
-        """A server and the address that it prints."""
+        """A server as a process of its own, and the address that it prints."""
         command = [sys.executable, "-m", "codecap", "review", "--config", "mine.yaml", "--who", who, "--port", str(port)]
         paths = os.pathsep.join([str(PROJECT / "scripts"), *filter(None, [os.environ.get("PYTHONPATH")])])
         environment = {**os.environ, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1"}
@@ -102,6 +122,9 @@ class Project:
         return process, printed_address(process)
 
     def stop(self) -> None:
+        for ready, thread in self.opened:
+            ready.server.should_exit = True
+            thread.join(PATIENCE_S)
         for process in self.running:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
@@ -123,25 +146,25 @@ def printed_address(process: subprocess.Popen) -> str:
 
 
 def make_project(folder: Path, drafts: list[Annotation], twice: float) -> Project:
-    clips = []
+    project, clips = Project(folder), []
+    mp4 = folder / "clip.mp4"  # all show the same
+    with CanonicalWriter(mp4, WIDTH_PX, HEIGHT_PX) as writer:
+        for frame in range(FRAMES):
+            writer.add(draw(frame))
     for draft in drafts:
-        mp4 = folder / "clips" / f"{draft.clip_id}.mp4"
-        mp4.parent.mkdir(exist_ok=True)
-        with CanonicalWriter(mp4, WIDTH_PX, HEIGHT_PX) as writer:
-            for frame in range(FRAMES):
-                writer.add(draw(frame))
         size = {"frames": FRAMES, "width_px": WIDTH_PX, "height_px": HEIGHT_PX}
         clips.append(Clip(clip_id=draft.clip_id, category="A", mp4=mp4, sha256=file_sha256(mp4), **size))
-        write_record(folder / "results" / "3_annotate" / "annotations" / f"{draft.clip_id}.json", draft)
-    table = folder / "results" / "3_annotate" / "clips.tsv"
-    write_clips(table, clips)
+        write_record(project.stage / "annotations" / f"{draft.clip_id}.json", draft)
+        kept(clips[-1], folder / "store")  # as the proposer leaves it
+    write_clips(project.stage / "clips.tsv", clips)
     settings = {
         "annotations_folder": str(folder / "annotations"),
         "review": {"folder": str(folder / "reviews"), "twice": twice},
+        "store": {name: str(folder / "store") for name in ("durable", "bulk")},
         "metrics": {"object_iou": {"lane": "cpu", "prompter": "match", "segmenter": "color"}},
     }
     (folder / "mine.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    return Project(folder)
+    return project
 
 
 class Reviewer:

@@ -17,8 +17,9 @@ from typing import Self
 import yaml
 
 from codecap import store
+from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
-from codecap.records import Score, read_rows
+from codecap.records import Clip, Score, read_rows
 
 DEMO = PROJECT / "config" / "demo.yaml"
 MINE = "mine.yaml"  # a configuration of the test's in the working folder
@@ -97,6 +98,18 @@ class Workflow:
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, folder / part)
         return replace(self, project=folder)
+
+
+def smallest(count: int) -> list[Clip]:
+    """Of the demo's clips those that cost the least."""
+    clips = read_clips(PROJECT / "resources" / "demo" / "clips.tsv")
+    return sorted(clips, key=lambda clip: clip.frames * clip.width_px * clip.height_px)[:count]
+
+
+def small_table(path: Path, count: int) -> str:
+    """A table of so many of the demo's clips, for where the number of clips proves nothing."""
+    write_clips(path, smallest(count))
+    return str(path)
 
 
 def planned(told: str) -> set[tuple[str, str | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from pathlib import Path
 
@@ -83,6 +84,7 @@ class Opened:
 
     def __init__(self, config: dict, who: str = "ann") -> None:
         self.addresses: list[str] = []
+        self.drafts: dict[str, str] = {}
         self.desk = Desk(config, find(config, Path(config["clips"]).parent / "drafts"), who)
         self.ready = make_ready(self.desk, 0, self.addresses.append)
         self.host = self.addresses[0].split("/")[2]
@@ -100,12 +102,20 @@ class Opened:
     def post(self, path: str, **body):
         return self.client.post(path, json=body)
 
-    def edit(self, clip_id: str, revision: int, *edits: tuple[str, object], tab: str = "one"):
-        told = [{"path": path, "value": value} for path, value in edits]
-        return self.post(f"/api/clips/{clip_id}/edits", tab=tab, revision=revision, edits=told)
+    def edit(self, clip_id: str, revision: int, *edits: tuple[str, object], tab: str = "one", **more):
+        told = {"tab": tab, "draft": self.draft(clip_id), "revision": revision, "batch": secrets.token_hex(8)}
+        listed = [{"path": path, "value": value} for path, value in edits]
+        return self.post(f"/api/clips/{clip_id}/edits", **{**told, "edits": listed, **more})
 
     def decide(self, clip_id: str, revision: int, decision: str, tab: str = "one", **more):
-        return self.post(f"/api/clips/{clip_id}/decide", tab=tab, revision=revision, decision=decision, **more)
+        told = {"tab": tab, "draft": self.draft(clip_id), "revision": revision, "decision": decision}
+        return self.post(f"/api/clips/{clip_id}/decide", **{**told, **more})
+
+    def draft(self, clip_id: str) -> str:
+        """The draft that was there when it was asked for first."""
+        if clip_id not in self.drafts:
+            self.drafts[clip_id] = self.get(f"/api/clips/{clip_id}").json()["draft"]
+        return self.drafts[clip_id]
 
     def close(self) -> None:
         self.client.close()

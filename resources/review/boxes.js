@@ -3,14 +3,15 @@
 import { framesBetween } from "./clock.js";
 
 /** One box or null a frame, of { visible_s, base: [box|null]|null, keys: { frame: box|null } }. */
-export function shownBoxes({ visible_s, base, keys }, frames) {
+export function shownBoxes({ visible_s, base, keys }, { frames, width_px, height_px }) {
+  const size = [width_px, height_px, width_px, height_px];
   const shown = new Array(frames).fill(null);
   const set = Object.entries(keys)
     .map(([frame, box]) => [Number(frame), box])
     .sort(([a], [b]) => a - b);
   for (const [first, stop] of runs(visibleFrames(visible_s, frames), (visible) => visible)) {
     const there = Array.from({ length: stop - first }, (_, shift) => Boolean(base?.[first + shift]));
-    for (const [from, to] of runs(there, () => true)) fill(shown, base, set, first + from, first + to);
+    for (const [from, to] of runs(there, () => true)) fill(shown, base, set, first + from, first + to, size);
   }
   return shown;
 }
@@ -33,8 +34,9 @@ export function runs(values, wanted) {
   return found;
 }
 
-// Within a run either every frame has a machine's box, and keys correct it, or none has, and keys are all there is.
-function fill(shown, base, set, first, stop) {
+// Within a run either every frame has a machine's box, and keys correct it, or none has, and keys are all there is. What a correction
+// moves out of the picture is cut off.
+function fill(shown, base, set, first, stop, size) {
   const under = (frame) => base?.[frame] ?? [0, 0, 0, 0];
   const keys = set
     .filter(([frame]) => frame >= first && frame < stop)
@@ -46,7 +48,7 @@ function fill(shown, base, set, first, stop) {
     const [before, after] = [keys[next - 1], keys[next]];
     if (before && !before.correction) continue; // hidden until the next key
     const correction = between(before, after?.correction ? after : undefined, frame);
-    if (correction) shown[frame] = under(frame).map((side, at) => side + correction[at]);
+    if (correction) shown[frame] = under(frame).map((side, at) => Math.min(Math.max(side + correction[at], 0), size[at]));
     else if (known) shown[frame] = [...base[frame]];
   }
 }

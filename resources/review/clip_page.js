@@ -1,11 +1,11 @@
 // A clip under review: the parts of the page that work on it, what is saved when, and who holds it.
-import { clipPath, read } from "./api.js";
+import { Refused, Silent, clipPath, read } from "./api.js";
 import { Acts } from "./acts.js";
 import { Desk } from "./desk.js";
 import { Dialogs } from "./dialogs.js";
 import { count, field } from "./dom.js";
 import { Found } from "./found.js";
-import { Header, notice } from "./header.js";
+import { Header, notice, sentence } from "./header.js";
 import { Hold } from "./holding.js";
 import { Inspector } from "./inspector.js";
 import { listen } from "./keys.js";
@@ -22,7 +22,8 @@ const BARRED =
   "what is not saved yet is saved then.";
 
 export class ClipPage {
-  constructor(clip_id, tab, who, answer) {
+  /** @param refused why the clip could not be held, if the server could not do that */
+  constructor(clip_id, tab, who, answer, refused) {
     Object.assign(this, { clip_id, tab, who });
     this.path = `${clipPath(clip_id)}?tab=${encodeURIComponent(tab)}`;
     const { desk } = Object.assign(this, { desk: new Desk(answer) });
@@ -37,7 +38,7 @@ export class ClipPage {
     this.dialogs = new Dialogs(desk, this.acts, this);
     layOut(this.screen);
     desk.saving = this.makeSaving(answer);
-    this.hold = new Hold(clip_id, tab, answer.hold, (before) => this.held(before));
+    this.hold = new Hold(clip_id, tab, answer.hold, refused, (before) => this.held(before));
     this.versions = new Versions(desk, this);
     this.header = new Header(this);
     listen(this);
@@ -49,14 +50,20 @@ export class ClipPage {
 
   begin() {
     this.settleHold();
-    const left = this.hold.mine ? this.desk.saving.left : [];
-    if (left.length) {
-      this.desk.edit(left);
-      this.desk.say(
-        `${count(left.length, "edit")} of your last visit, not saved then, ${left.length === 1 ? "was" : "were"} made now.`,
-      );
-    }
+    this.takeUp();
     this.measure();
+  }
+  /** Make the edits that an earlier visit left unsaved, as soon as this tab may. */
+  takeUp() {
+    const { desk } = this;
+    if (!this.hold.mine || !desk.editable) return;
+    const { edits, lost } = desk.saving.takeUp();
+    if (edits.length) {
+      desk.adopt(edits);
+      desk.saving.push();
+      desk.say(`${count(edits.length, "edit")} of your last visit, not saved then, ${edits.length === 1 ? "was" : "were"} made now.`);
+    } else if (lost)
+      desk.say(`${count(lost, "edit")} of your last visit could not be made: the clip has changed since.`, true);
   }
   async measure() {
     try {
@@ -78,10 +85,12 @@ export class ClipPage {
     });
   }
   savingChanged() {
-    const { barred } = this.desk.saving;
-    if (barred) notice(BARRED);
-    else if (this.barred) this.settleHold();
-    this.barred = barred;
+    const { barred, failures, why } = this.desk.saving;
+    const kept = "What you do is kept in this browser, and saved when that is possible.";
+    const words = barred ? BARRED : failures > 1 ? `${sentence(why)} ${kept}` : ""; // one that is lost is sent again
+    if (words && words !== this.away) notice(words);
+    else if (!words && this.away) this.settleHold();
+    this.away = words;
     this.desk.tell("state");
   }
   /** The server refused edits: what it has stands, and this page looks on until it has loaded that. */
@@ -96,22 +105,25 @@ export class ClipPage {
     this.desk.editable = false; // until it is loaded
     try {
       const answer = await read(this.path);
-      this.desk.saving.drop();
+      if (this.desk.saving.state === "stopped") this.desk.saving.drop();
+      this.desk.saving.leave();
       this.desk.saving = this.makeSaving(answer);
       this.desk.take(answer);
       this.hold.told = answer.hold;
       this.settleHold();
+      this.takeUp();
     } catch (error) {
+      if (!(error instanceof Refused || error instanceof Silent)) throw error;
       notice(`The clip could not be loaded. ${error.message}`, "Try again", () => this.reload());
     }
   }
   /** Show another's version, which cannot be changed here. */
-  look(answer) {
+  look(answer, who) {
     this.desk.editable = false;
     this.desk.take(answer);
-    if (answer.hold.by === this.who) this.settleHold();
+    if (who === this.who) this.settleHold();
     else
-      notice(`This is the version of ${answer.hold.by}.`, "Back to the present one", () => {
+      notice(`This is the version of ${who}.`, "Back to the present one", () => {
         this.versions.shown = this.who;
         this.reload();
       });
@@ -122,17 +134,30 @@ export class ClipPage {
     else this.settleHold();
   }
   settleHold() {
-    const { desk, hold } = this;
-    const finished = ["approved", "rejected"].includes(desk.status);
-    desk.editable = hold.mine && !finished && desk.saving.state !== "stopped";
+    const { desk, hold, finished } = this;
+    const settles = desk.reviews.length > 0 && desk.reviews.every(({ who }) => who !== this.who);
+    const before = desk.editable;
+    desk.editable = hold.mine && !finished && !settles && desk.saving.state !== "stopped";
     const by = hold.told.by === this.who ? "You have this clip open in another tab." : `${hold.told.by} works on this clip.`;
     if (!hold.mine && hold.told.by)
       notice(`${by} You can look; nothing can be changed here meanwhile.`, "Take it over", () => hold.ask(true));
-    else if (!hold.mine) notice("This clip is not held by this tab.", "Take it", () => hold.ask(true));
+    else if (!hold.mine)
+      notice(`${sentence(hold.why || "This clip is not held by this tab")} Nothing can be changed here.`, "Try again", () =>
+        hold.ask(true),
+      );
+    else if (settles) notice("Two people have reviewed this clip. Look at their versions, and say which one holds.");
     else if (finished) notice(`This clip is ${desk.status}${this.byWhom()}.`, "Reopen it", () => this.dialogs.tell("reopen"));
     else notice("");
     document.body.classList.toggle("looking-on", !desk.editable);
-    desk.tell("annotation", "state", "selection");
+    desk.tell("annotation", "state");
+    if (before !== desk.editable) desk.tell("selection"); // else nobody is torn from what he types
+  }
+  get finished() {
+    return ["approved", "rejected"].includes(this.desk.status);
+  }
+  /** Whether an ended review can be gone on with here. */
+  get canReopen() {
+    return this.hold.mine && this.finished && this.versions.shown === this.who;
   }
   byWhom() {
     const { ended } = this.desk;

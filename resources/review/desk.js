@@ -6,6 +6,9 @@ import { timeOf } from "./clock.js";
 
 const MORE_MS = 600; // before edits that are likely to be followed by more of their kind are sent
 
+/** The same without a prototype: an object may be called "constructor". */
+const plain = (told) => Object.assign(Object.create(null), told);
+
 export class Desk extends EventTarget {
   constructor(told) {
     super();
@@ -28,6 +31,8 @@ export class Desk extends EventTarget {
       second: told.second ?? false,
       ended: told.decided ?? null,
     });
+    const { decision } = this.annotation;
+    for (const kind of Object.keys(decision)) decision[kind] = plain(decision[kind]);
     this.tracks = new Map();
     this.hear(told);
     if (this.selected && !this.item) this.selected = null;
@@ -37,7 +42,7 @@ export class Desk extends EventTarget {
 
   hear({ problems, signals, changes }) {
     if (problems) this.problems = problems;
-    if (signals) this.signals = signals;
+    if (signals) this.signals = plain(signals);
     if (changes) this.changes = changes;
     this.tell("found");
   }
@@ -93,7 +98,7 @@ export class Desk extends EventTarget {
   boxes(object) {
     const known = this.tracks.get(object.name);
     if (known?.of === object) return known.boxes;
-    const boxes = shownBoxes(object, this.clip.frames);
+    const boxes = shownBoxes(object, this.clip);
     this.tracks.set(object.name, { of: object, boxes });
     return boxes;
   }
@@ -111,6 +116,12 @@ export class Desk extends EventTarget {
     } else this.done.push({ edits: [...edits], inverse, together, selected, frame });
     this.undone = [];
     this.passOn(edits, together ? MORE_MS : 0);
+  }
+
+  /** Show edits that are being saved already; they cannot be undone. */
+  adopt(edits) {
+    apply(this.annotation, edits);
+    this.tell("annotation", "state");
   }
 
   /** What follows is a step of its own, as after a field was left. */

@@ -11,6 +11,9 @@ export class Dialogs {
       event.preventDefault();
       field("new-point").querySelector("form").requestSubmit(field("new-point-make"));
     });
+    desk.on("found annotation", () => {
+      if (field("decide").open) this.fill();
+    });
     field("accept-rest").addEventListener("click", () => this.acceptRest());
     for (const word of ["approve", "reject"]) field(`decide-${word}`).addEventListener("click", () => this.tell(word));
   }
@@ -29,6 +32,7 @@ export class Dialogs {
 
   decide() {
     if (!this.desk.editable) return;
+    field("decide-note").value = "";
     this.fill();
     field("decide").showModal();
     field("decide-note").focus();
@@ -65,13 +69,16 @@ export class Dialogs {
   }
   async tell(decision) {
     const { desk } = this;
+    if (this.telling) return;
+    this.telling = true;
     try {
       await desk.saving.settled();
       const told = await send(`${clipPath(desk.clip.clip_id)}/decide`, {
         tab: desk.saving.tab,
+        draft: desk.saving.draft,
         revision: desk.saving.revision,
         decision,
-        note: field("decide-note").value.trim(),
+        note: decision === "reopen" ? "" : field("decide-note").value.trim(),
       });
       field("decide").close();
       desk.hear(told);
@@ -81,6 +88,8 @@ export class Dialogs {
       if (error.told?.problems) desk.hear(error.told);
       this.fill(error.message);
       if (!field("decide").open) desk.say(error.message, true);
+    } finally {
+      this.telling = false;
     }
   }
 }

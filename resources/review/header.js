@@ -19,6 +19,9 @@ export function notice(words, label = "", act = null) {
   field("notice-act").onclick = act;
 }
 
+/** Words that end as a sentence does, for others follow. */
+export const sentence = (words) => words.replace(/[.!?]?$/, ".");
+
 /** How far a review has come, of a clip's items or of all clips. */
 export function showProgress(done, all, words) {
   const bar = field("progress-bar");
@@ -63,7 +66,7 @@ export class Header {
     on("undo", () => desk.undo());
     on("redo", () => desk.redo());
     on("keys-open", () => field("keys").showModal());
-    on("decide-open-button", () => dialogs.decide());
+    on("decide-open-button", () => (this.page.canReopen ? dialogs.tell("reopen") : dialogs.decide()));
     on("play", () => screen.toggle());
     on("step-back", () => screen.step(-1));
     on("step-on", () => screen.step(1));
@@ -93,7 +96,12 @@ export class Header {
     this.updateSaving(desk);
     field("undo").disabled = !desk.editable || !desk.done.length;
     field("redo").disabled = !desk.editable || !desk.undone.length;
-    for (const id of ["decide-open-button", "add-point", "add-object"]) field(id).disabled = !desk.editable;
+    for (const id of ["add-point", "add-object"]) field(id).disabled = !desk.editable;
+    const decide = field("decide-open-button");
+    const { canReopen } = this.page;
+    decide.disabled = !desk.editable && !canReopen;
+    decide.firstChild.textContent = canReopen ? "Reopen" : "Decide ";
+    decide.lastElementChild.hidden = canReopen;
     field("play").textContent = screen.playing ? "❚❚" : "▶";
     field("play").setAttribute("aria-label", screen.playing ? "Pause" : "Play");
   }

@@ -1,5 +1,5 @@
 // A clip is held by one tab: a lease that this page renews. Whoever does not hold it looks on.
-import { clipPath, send } from "./api.js";
+import { Refused, clipPath, send } from "./api.js";
 
 const RENEW_MS = 10_000; // a lease lasts 30 s
 
@@ -31,8 +31,9 @@ export async function tabName() {
 }
 
 export class Hold {
-  constructor(clip_id, tab, told, changed) {
-    Object.assign(this, { path: clipPath(clip_id), tab, told, changed });
+  /** @param why the server could not give it, if so */
+  constructor(clip_id, tab, told, why, changed) {
+    Object.assign(this, { path: clipPath(clip_id), tab, told, why, changed });
     this.timer = setInterval(() => this.ask(false), RENEW_MS);
     addEventListener("pagehide", () => this.release());
     document.addEventListener("visibilitychange", () => {
@@ -47,14 +48,17 @@ export class Hold {
   async ask(take) {
     try {
       this.hear(await send(`${this.path}/hold`, { tab: this.tab, take }));
-    } catch {
-      /* the server is away: saving says so */
+    } catch (error) {
+      if (!take) return; // the server is away: saving says so
+      this.why = error.message;
+      this.changed(this.told);
     }
   }
 
   hear(told) {
     const before = this.told;
     this.told = told;
+    this.why = "";
     if (before.mine !== told.mine || before.by !== told.by) this.changed(before);
   }
 

@@ -29,5 +29,7 @@ export class Inspector {
     const now = desk.selected && `${desk.selected.kind}/${desk.selected.key}`;
     if (now !== this.of || Boolean(desk.item) !== Boolean(this.form)) this.build();
     else this.form?.update();
+    const some = desk.items.length > 0;
+    for (const words of this.box.querySelectorAll(".some, .none")) words.hidden = words.className !== (some ? "some" : "none");
   }
 }

@@ -95,7 +95,7 @@ export function listen(page) {
       event.preventDefault();
       return;
     }
-    if (event.altKey) return;
+    if (event.altKey && !writes(event)) return;
     const found = known.get(named(event));
     if (!found || (event.repeat && !found.repeats)) return;
     event.preventDefault();
@@ -104,8 +104,11 @@ export function listen(page) {
   fillSheet(rows);
 }
 
+/** Whether Alt only helps to write the sign, as AltGr does for [ on many keyboards, and Option on a Mac's. */
+const writes = (event) => (event.altKey || event.getModifierState("AltGraph")) && /^[^\p{L}\p{N}\s]$/u.test(event.key);
+
 function named(event) {
-  const control = event.ctrlKey || event.metaKey;
+  const control = (event.ctrlKey || event.metaKey) && !writes(event);
   const letter = /^\p{L}$/u.test(event.key);
   const key = letter && !event.shiftKey ? event.key.toLowerCase() : letter ? event.key.toUpperCase() : event.key;
   return `${control ? "Ctrl+" : ""}${event.shiftKey && (letter || key.length > 1) ? "Shift+" : ""}${key}`;

@@ -14,9 +14,10 @@ export class ObjectForm extends ItemForm {
     const { desk, item } = this;
     if (!item) return;
     keepTyped(this.name, item.name);
+    this.name.title = item.name;
     this.part(".name").className = `name object-${desk.colour(item.name)}`;
     this.updateKeys();
-    this.part("#segment span").textContent = desk.segmenting ? "Segmenting…" : "Segment from here";
+    this.part("#segment span").textContent = desk.segmenting ? "Segmenting…" : "Segment";
     super.update();
     this.part("#segment").disabled ||= Boolean(desk.segmenting);
   }

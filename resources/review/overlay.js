@@ -6,6 +6,7 @@ import { draw, field } from "./dom.js";
 
 const HANDLES = { nw: [0, 1], n: [1], ne: [1, 2], e: [2], se: [2, 3], s: [3], sw: [0, 3], w: [0] }; // the sides that each moves
 const SMALL_PX = 48; // on screen
+const LONGEST_NAME = 32; // signs that are written on the picture
 const CLICK_PX = 3; // a pointer that moves less has not dragged
 
 export class Overlay {
@@ -105,7 +106,10 @@ export class Overlay {
   /** An object's name above its box or in it, within the picture; none where it would lie over another name. */
   drawName(words, [x0, y0], size) {
     const high = 12.5 * size;
-    const wide = words.length * high * 0.62; // about
+    const sign = high * 0.68; // its width, about
+    const most = Math.max(Math.min(LONGEST_NAME, Math.floor(this.desk.clip.width_px / sign) - 1), 3);
+    const told = words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words;
+    const wide = told.length * sign;
     const inside = y0 < high * 1.5;
     const x = Math.max(Math.min(x0 + (inside ? high * 0.3 : 0), this.desk.clip.width_px - wide), 2 * size);
     const y = inside ? Math.max(y0, 0) + high * 1.15 : y0 - high * 0.4;
@@ -113,7 +117,7 @@ export class Overlay {
       return null;
     this.names.push({ x, y, wide });
     const name = draw("text", { "font-size": high, "stroke-width": 3 * size, x, y });
-    name.textContent = words;
+    name.textContent = told;
     return name;
   }
 
@@ -222,7 +226,7 @@ export class Overlay {
         const [first, stop] = framesBetween(start, end, desk.clip.frames);
         return frame >= first && frame < stop;
       });
-    if (!visible) value.visible_s = joined([...object.visible_s, [timeOf(frame), timeOf(frame + 1)]]);
+    if (box && !visible) value.visible_s = joined([...object.visible_s, [timeOf(frame), timeOf(frame + 1)]]);
     desk.change("objects", object.name, value, together);
   }
   /** Move the box's given sides by (x, y) pixels; a box that is not there yet is put in the middle. */

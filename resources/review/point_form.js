@@ -35,6 +35,7 @@ export class PointForm extends ItemForm {
       {
         type: "button",
         className: `chip object-${this.desk.colour(name)}`,
+        title: name,
         "aria-pressed": String(spoken),
         onclick: () => this.desk.change("focal_points", focal_id, { objects: changed }),
       },

@@ -67,8 +67,8 @@ function row({ clip_id, category, frames, width_px, height_px, objects, focal_po
     ),
     number(`${(frames / FPS).toFixed(1)} s`),
     number(`${width_px} × ${height_px}`),
-    number(String(objects)),
-    number(String(focal_points)),
+    number(String(objects ?? "–")),
+    number(String(focal_points ?? "–")),
     make("td", { className: "doubt-cell", title: doubt.toFixed(2) }, make("span", { className: "level" }, level)),
     make("td", { className: "why" }, ...why.slice(0, 3).map((words) => make("div", { textContent: words }))),
     make(

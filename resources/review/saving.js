@@ -1,45 +1,58 @@
-// Autosave: edits go to the server at once, one batch at a time, each with the revision it is based on. What is not yet saved
-// stays in this browser too, and is sent again when the server is back.
-import { Refused, Silent, clipPath, read, send } from "./api.js";
+// Autosave: edits go to the server at once, one batch at a time, each with the revision and the draft that it is based on, and a name
+// by which the server knows it again, so that it counts once however often it is sent. What is not yet saved stays in this browser
+// too, and is sent again when the server is back.
+import { Refused, Silent, clipPath, send } from "./api.js";
 
 const AGAIN_MS = 1000;
 const MOST_AT_ONCE = 200; // edits, of which the server takes no more
 
 export class Saving {
   /**
-   * @param first what the server told of the clip: its revision, and its history
+   * @param first what the server told of the clip: its draft, its revision, and the name of the last batch
    * @param heard called with what the server says of a saved batch: { revision, problems }
    * @param changed called when the state does; @param stopped called with the refusal of a batch
    */
   constructor(clip_id, who, tab, first, { heard, changed, stopped }) {
-    Object.assign(this, { path: clipPath(clip_id), who, tab, revision: first.revision, heard, changed, stopped });
+    const { draft, revision, batch } = first;
+    Object.assign(this, { path: clipPath(clip_id), who, tab, draft, revision, heard, changed, stopped });
+    this.first = { draft, revision, batch };
     this.place = `codecap-unsaved-${who}-${clip_id}`;
     this.waiting = []; // not sent yet
-    this.sent = []; // sent, no answer yet
+    this.sent = null; // { batch, edits } that were sent and are not known to be saved
+    this.asking = false; // for an answer
     this.state = "saved"; // saving, offline, stopped
     this.barred = false;
+    this.failures = 0; // in a row
     this.why = "";
-    this.left = this.leftBehind(first.history);
-    this.lost = this.left.length > 0; // an answer was: a batch may be saved without our knowing
   }
 
   get unsaved() {
-    return this.sent.length + this.waiting.length;
+    return (this.sent?.edits.length ?? 0) + this.waiting.length;
   }
 
-  /** Edits of an earlier visit that were never seen to be saved, if nobody else has changed the clip since. */
-  leftBehind(history) {
-    try {
-      const kept = JSON.parse(localStorage.getItem(this.place));
-      return kept && Array.isArray(kept.edits) && this.onlyOurs(history, kept.revision) ? kept.edits : [];
-    } catch {
-      return []; // a browser that keeps nothing
+  /** Take up what an earlier visit left unsaved: { edits } to be made on the page, and how many are `lost`, for the clip has changed. */
+  takeUp() {
+    const kept = this.kept();
+    const { draft, revision, batch } = this.first;
+    const saved = kept.sent !== null && kept.sent.batch === batch; // only its answer was lost
+    const sent = saved ? null : kept.sent;
+    const edits = [...(sent?.edits ?? []), ...kept.waiting];
+    if (edits.length && (kept.draft !== draft || (!saved && kept.revision !== revision))) {
+      this.drop();
+      return { edits: [], lost: edits.length };
     }
+    [this.sent, this.waiting] = [sent, kept.waiting];
+    this.keep();
+    return { edits, lost: 0 };
   }
-  /** Whether at most one batch came after a revision, and that of this person: the one whose answer was lost. */
-  onlyOurs(history, revision) {
-    const later = history.filter((one) => one.revision > revision);
-    return new Set(later.map((one) => one.revision)).size <= 1 && later.every(({ who }) => who === this.who);
+  kept() {
+    try {
+      const { draft, revision, sent, waiting } = JSON.parse(localStorage.getItem(this.place));
+      if (Array.isArray(waiting) && (sent === null || Array.isArray(sent.edits))) return { draft, revision, sent, waiting };
+    } catch {
+      /* nothing was kept, or this browser keeps nothing */
+    }
+    return { sent: null, waiting: [] };
   }
 
   /** Save edits; after `wait_ms` where more of the kind are to be expected, as while somebody types. */
@@ -65,10 +78,10 @@ export class Saving {
   }
 
   keep() {
+    const { draft, revision, sent, waiting } = this;
     try {
-      if (this.unsaved)
-        localStorage.setItem(this.place, JSON.stringify({ revision: this.revision, edits: [...this.sent, ...this.waiting] }));
-      else localStorage.removeItem(this.place);
+      localStorage.removeItem(this.place);
+      if (this.unsaved) localStorage.setItem(this.place, JSON.stringify({ draft, revision, sent, waiting }));
     } catch {
       /* a browser that keeps nothing, or no more: all is sent to the server the same */
     }
@@ -84,57 +97,54 @@ export class Saving {
   async push(more = {}) {
     clearTimeout(this.timer);
     this.timer = null;
-    if (this.sent.length || !this.waiting.length || this.state === "stopped") return;
-    this.sent = this.waiting.splice(0, MOST_AT_ONCE);
+    if (this.asking || !this.unsaved || this.state === "stopped") return;
+    this.sent ??= { batch: crypto.randomUUID(), edits: this.waiting.splice(0, MOST_AT_ONCE) };
+    this.keep();
+    this.asking = true;
     this.tell(this.state === "offline" ? "offline" : "saving", this.why);
+    const { tab, draft, revision } = this;
     try {
-      const told = await send(`${this.path}/edits`, { tab: this.tab, revision: this.revision, edits: this.sent }, more);
-      this.sent = [];
-      this.lost = this.barred = false;
+      const told = await send(`${this.path}/edits`, { tab, draft, revision, ...this.sent }, more);
+      this.asking = false;
+      if (this.left) return;
+      this.sent = null;
+      this.barred = false;
+      this.failures = 0;
       this.revision = told.revision;
       this.keep();
       this.heard(told);
       this.tell(this.waiting.length ? "saving" : "saved");
       if (!this.timer) this.push();
     } catch (error) {
-      [this.waiting, this.sent] = [[...this.sent, ...this.waiting], []];
-      await this.failed(error);
+      this.asking = false;
+      if (!this.left) this.failed(error);
     }
   }
 
-  async failed(error) {
+  failed(error) {
     this.barred = error instanceof Refused && error.status === 403; // a server that was started anew does not know this browser yet
-    if (
-      this.barred ||
-      error instanceof Silent ||
-      (error instanceof Refused && error.status >= 500) ||
-      (await this.wasOurs(error))
-    ) {
-      this.lost = true;
-      this.keep();
+    if (this.barred || error instanceof Silent || (error instanceof Refused && error.status >= 500)) {
+      this.failures += 1;
       this.tell("offline", error.message);
       this.timer = setTimeout(() => this.push(), AGAIN_MS);
     } else if (error instanceof Refused) {
+      this.failures = 0;
       this.tell("stopped", error.message);
       this.stopped(error);
     } else throw error;
   }
 
-  // Whether a batch was called stale because it had been saved before, and only its answer was lost. Then nobody else holds the clip,
-  // and to make its edits twice does no harm.
-  async wasOurs(error) {
-    if (!(error instanceof Refused) || error.status !== 409 || error.told.hold || !this.lost) return false;
-    const { history, revision } = await read(`${this.path}?tab=${encodeURIComponent(this.tab)}`);
-    if (!this.onlyOurs(history, this.revision)) return false;
-    this.revision = revision;
-    return true;
-  }
-
   /** Give up what is not saved: another's work stands, or the server refused it. */
   drop() {
-    clearTimeout(this.timer);
-    [this.waiting, this.sent] = [[], []];
+    [this.waiting, this.sent] = [[], null];
     this.keep();
+  }
+
+  /** Send nothing any more: another `Saving` takes over, with what is kept. */
+  leave() {
+    clearTimeout(this.timer);
+    this.left = true;
+    this.state = "stopped";
   }
 
   /** Resolves when all is saved; throws when it cannot be. */

@@ -121,7 +121,7 @@ export class Screen {
       this.video.classList.add("shown"); // not before it shows where it begins
       const frame = Math.min(Math.floor(mediaTime * FPS + 1e-3), this.desk.clip.frames - 1);
       this.desk.show(frame);
-      if (this.until !== null && frame >= this.until) this.pause();
+      if (this.until !== null && frame >= this.until) this.goTo(this.until); // the video may have passed it by some frames
       else this.watch();
     });
   }

@@ -12,9 +12,12 @@ export class Versions {
   }
   update() {
     const { reviews } = this.desk;
+    const held = reviews.find(({ holds }) => holds);
     this.box.hidden = reviews.length === 0;
     this.box.replaceChildren(
-      make("h3", { textContent: "Two people have reviewed this clip. Whose version holds?" }),
+      make("h3", {
+        textContent: held ? `The version of ${held.who} holds.` : "Two people have reviewed this clip. Whose version holds?",
+      }),
       ...reviews.map(({ who, status }) =>
         make(
           "div",
@@ -32,9 +35,9 @@ export class Versions {
           make("button", {
             type: "button",
             className: "plain",
-            textContent: "Approve",
-            disabled: status !== "approved" || !this.page.hold?.mine,
-            onclick: () => this.settle(who),
+            textContent: status === "approved" ? "Approve" : "Reject",
+            disabled: !this.page.hold?.mine,
+            onclick: () => this.settle(who, status),
           }),
         ),
       ),
@@ -44,18 +47,19 @@ export class Versions {
     try {
       const answer = await read(`${this.page.path}&of=${encodeURIComponent(who)}`);
       this.shown = who;
-      this.page.look(answer);
+      this.page.look(answer, who);
     } catch (error) {
       this.desk.say(error.message, true);
     }
   }
-  async settle(who) {
+  async settle(who, status) {
     const { saving } = this.desk;
     try {
       const told = await send(`${clipPath(this.desk.clip.clip_id)}/decide`, {
         tab: saving.tab,
+        draft: saving.draft,
         revision: saving.revision,
-        decision: "approve",
+        decision: status === "approved" ? "approve" : "reject",
         note: "",
         of: who,
       });

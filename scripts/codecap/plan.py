@@ -23,6 +23,8 @@ from codecap.records import Clip, RecordError
 from codecap.score.engine import choice
 from codecap.shards import LOCK, RESULTS, SHARDS, Journals
 
+COLLECTED = RESULTS / "3_annotate" / "clips.tsv"  # the table of the clips that a run has collected
+
 
 class PlanError(UserError):
     """Nothing can be planned; the message says what is wrong, where, and what to do."""
@@ -159,6 +161,18 @@ def bucket_of(name: str, buckets: int) -> str:
     return f"{int(hashlib.sha256(name.encode()).hexdigest(), 16) % buckets:02d}"
 
 
+def clips_folder(config: Mapping[str, Any], table: Path) -> Path | None:
+    """Where relative paths of a clips table begin; None: in the table's own folder.
+
+    The table of the run in the working folder names the videos that the run has made; for its own table the configuration says it.
+    """
+    if table.absolute() == COLLECTED.absolute():
+        return Path(config["store"]["bulk"]) / "clips"
+    own = {Path(config["clips"]).absolute(), configuration.find(config["clips"]).absolute()}
+    told = config["clips_folder"] if table.absolute() in own else None
+    return None if told is None else configuration.find(told)
+
+
 def in_buckets(clips: Iterable[Clip], buckets: int) -> dict[str, list[Clip]]:
     held: dict[str, list[Clip]] = {}
     for clip in sorted(clips, key=lambda clip: clip.clip_id):
@@ -239,8 +253,7 @@ def _clips(config: Mapping[str, Any], problems: list[str]) -> list[Clip]:
             f"{config['clips']}: no clips table there; name one with `--config clips=FILE`, or make one: "
             "`codecap ingest FILES --out DIR` writes DIR/clips.tsv, `snakemake dataset` writes results/3_annotate/clips.tsv"
         )
-    folder = config["clips_folder"]
-    return read_clips(table, None if folder is None else configuration.find(folder), problems)
+    return read_clips(table, clips_folder(config, table), problems)
 
 
 def _systems(config: Mapping[str, Any], problems: list[str]) -> dict[str, dict[str, Any]]:

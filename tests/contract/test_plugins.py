@@ -61,7 +61,7 @@ def test_a_metric_says_what_it_is(name):
     lowest, highest = module.RANGE
     assert lowest < highest and not math.isnan(lowest)
     assert module.HIGHER_IS_BETTER in (True, False, None)
-    assert set(module.NEEDS) <= {"annotation", "tracks", "page"}
+    assert set(module.NEEDS) <= {"objects", "focal_points", "tracks", "page"}
     assert getattr(module, "CLOCK", "reference") in {"reference", "own", "shots"}
     assert all(field.description or module.Settings.__doc__ for field in module.Settings.model_fields.values())
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from running import planned
+from running import planned, small_table
 
 from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
@@ -105,7 +105,7 @@ def test_a_clip_whose_file_is_gone_or_changed_is_a_row_and_the_others_go_on(work
 @pytest.mark.slow
 def test_a_missing_browser_stops_the_renders_with_one_message(workflow, monkeypatch):
     monkeypatch.setenv("CODECAP_BROWSER", "/nowhere/chromium")
-    workflow.configure(systems=["blank"], buckets=1)
+    workflow.configure(systems=["blank"], buckets=1, clips=small_table(workflow.folder / "clips.tsv", 1))
     status, told = workflow.run("--show-failed-logs", "results/5_render/blank/00.jsonl")
     assert status != 0
     assert "/nowhere/chromium" in told and "make install" in told
@@ -130,7 +130,8 @@ def test_a_full_disk_is_told_in_words_and_the_run_goes_on_when_there_is_room(wor
     store = workflow.folder / "small"
     mounted(store, "size=300k")
     try:
-        workflow.configure(store={"bulk": str(store)}, systems=["reference", "blank"], buckets=1)
+        table = small_table(workflow.folder / "clips.tsv", 2)
+        workflow.configure(store={"bulk": str(store)}, systems=["reference", "blank"], buckets=1, clips=table)
         status, told = workflow.run("--show-failed-logs", *(f"results/5_render/{name}/00.jsonl" for name in ("reference", "blank")))
         assert status != 0
         assert "no space left" in told and "store.bulk" in told

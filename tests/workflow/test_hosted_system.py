@@ -7,7 +7,7 @@ import time
 
 import pytest
 from loopback import Loopback
-from running import planned
+from running import planned, small_table
 
 pytestmark = pytest.mark.slow
 
@@ -18,17 +18,19 @@ window.seek = seconds => { document.body.style.background = `hsl(${Math.round(se
 </script></body></html>
 ```"""
 OF_A_SYSTEM = {"generate_captions", "render_captions", "score_renders"}
+CLIPS = 2
 DROPPED = ("visual_similarity", "object_iou", "retention", "appearance", "mps", "key_frames", "frame_similarity")
 
 
 def test_one_entry_plans_its_own_jobs_and_is_paid_once(workflow):
-    run, metrics = workflow, dict.fromkeys(DROPPED)
-    run.configure(systems=["blank"], metrics=metrics)
+    run = workflow
+    small = {"metrics": dict.fromkeys(DROPPED), "clips": small_table(run.folder / "clips.tsv", CLIPS), "buckets": 1}
+    run.configure(systems=["blank"], **small)
     run.finish("all")
     with Loopback(answer=lambda _: PAGE, for_s=240) as server:
         endpoint = {"api": "openai", "model": "m-1", "base_url": server.base_url(), "key_env": None}
         hosted = {"label": "Hosted", "harness": "direct", "endpoint": endpoint}
-        run.configure(systems=["blank", "hosted"], metrics=metrics, models={"hosted": hosted})
+        run.configure(systems=["blank", "hosted"], models={"hosted": hosted}, **small)
         jobs = planned(run.finish("all", "--dry-run"))
         assert {rule for rule, system in jobs if system} == OF_A_SYSTEM and {system for _, system in jobs} == {"hosted", None}
         assert {rule for rule, system in jobs if system is None} == {"compare_systems", "build_report", "all"}
@@ -36,21 +38,21 @@ def test_one_entry_plans_its_own_jobs_and_is_paid_once(workflow):
         run.finish("all")
         rows = {row["system"]: row for row in run.tables()["main.csv"]}
         assert float(rows["hosted"]["success_rate"]) == 100
-        assert (server.account.calls, server.account.twice) == (5, 0)
+        assert (server.account.calls, server.account.twice) == (CLIPS, 0)
         made = run.folder / "results" / "4_generate" / "hosted"
         rows_before = {path.name: path.read_bytes() for path in made.iterdir()}
         shutil.rmtree(made)
         shutil.rmtree(run.folder / "store" / "durable" / "runs" / "hosted")
         before = run.made()
         run.finish(*(f"results/4_generate/hosted/{name}" for name in rows_before))
-        assert server.account.calls == 5
+        assert server.account.calls == CLIPS
         assert {path.name: path.read_bytes() for path in made.iterdir()} == rows_before
         assert {stage for stage, _, _ in run.made() - before} == {"runs"}  # read from the exchanges; the same pages as before
 
 
 def killed_while_it_asks(run, server):
     """SIGKILL to all of a run, while a call hangs and the others have ended."""
-    server.behave("well", *["hang"] * 4)
+    server.behave("well", *["hang"] * (CLIPS - 1))
     process = run.start("all", start_new_session=True)
     try:
         end = time.monotonic() + 60

@@ -124,10 +124,11 @@ def compare(first: Work, second: Work) -> ClipAgreement:
     """
     if first.clip_id != second.clip_id:
         raise ValueError(f"works of two clips: {first.clip_id} and {second.clip_id}")
-    objects, alone = _paired(_objects(first), _objects(second), box_overlap)
-    points, alone_points = _paired(_points(first), _points(second), _interval_overlap)
-    drafted = [f"objects/{item.name}" for item in first.draft.objects]
-    drafted += [f"focal_points/{point.focal_id}" for point in first.draft.focal_points]
+    names = [item.name for item in first.draft.objects]
+    ids = [point.focal_id for point in first.draft.focal_points]
+    objects, alone = _paired(_objects(first), _objects(second), names, box_overlap)
+    points, alone_points = _paired(_points(first), _points(second), ids, _interval_overlap)
+    drafted = [*(f"objects/{name}" for name in names), *(f"focal_points/{focal_id}" for focal_id in ids)]
     wants = [(item not in first.rejected, item not in second.rejected) for item in drafted]
     unpaired = [
         [f"objects/{name}" for name in ours] + [f"focal_points/{name}" for name in theirs]
@@ -223,11 +224,13 @@ def _points(work: Work) -> dict[str, FocalPoint]:
 
 
 def _paired(
-    first: Mapping[str, Item], second: Mapping[str, Item], overlap: Callable[[Item, Item], float]
+    first: Mapping[str, Item], second: Mapping[str, Item], drafted: Sequence[str], overlap: Callable[[Item, Item], float]
 ) -> tuple[list[tuple[Item, Item]], tuple[list[str], list[str]]]:
-    """Items of the same name, then of the others those that overlap most; and the names of those that stay alone."""
-    pairs = [(first[name], second[name]) for name in first if name in second]
-    ours, theirs = ([name for name in one if name not in other] for one, other in ((first, second), (second, first)))
+    """Items that both have under a name of the draft, then of the others those that overlap most; and the names of those that stay
+    alone. What both added may bear one name, the next free one, and be two things."""
+    same = [name for name in drafted if name in first and name in second]
+    pairs = [(first[name], second[name]) for name in same]
+    ours, theirs = ([name for name in one if name not in same] for one in (first, second))
     if ours and theirs:
         shared = np.array([[overlap(first[one], second[other]) for other in theirs] for one in ours])
         places = zip(*linear_sum_assignment(-shared), strict=True)

@@ -19,10 +19,11 @@ import numpy as np
 
 from codecap import video
 from codecap.annotate.runs import runs
+from codecap.clips import check_file
 from codecap.fingerprint import code_digest
 from codecap.records import Box, Clip
 from codecap.score.engine import descriptions
-from codecap.store import Draft, ItemStore
+from codecap.store import Draft, Item, ItemStore
 
 LONG_SIDE_PX = 320  # of the small copy
 CELL_PX = 8  # side of a cell, in pixels of the small copy
@@ -170,12 +171,27 @@ def kept(clip: Clip, bulk: Path) -> Changes:
     Raises:
         VideoError: the clip cannot be read.
     """
-    items = ItemStore(bulk, stage="measure_changes", salt=[code_digest("codecap.annotate.changes")])
+    items = _items(bulk)
 
     def make(draft: Draft) -> dict[str, Any]:
+        check_file(clip)
         return descriptions.save(draft.file("npz"), measured(clip.mp4))
 
-    item = items.get_or_make(descriptions.REFERENCE, clip.clip_id, items.key(clip.sha256), make)
+    return _of(items.get_or_make(descriptions.REFERENCE, clip.clip_id, items.key(clip.sha256), make), clip)
+
+
+def kept_already(clip: Clip, bulk: Path) -> Changes | None:
+    """The same where they are in the store; nothing is measured."""
+    items = _items(bulk)
+    item = items.get(descriptions.REFERENCE, clip.clip_id, items.key(clip.sha256))
+    return None if item is None else _of(item, clip)
+
+
+def _items(bulk: Path) -> ItemStore:
+    return ItemStore(bulk, stage="measure_changes", salt=[code_digest("codecap.annotate.changes")])
+
+
+def _of(item: Item, clip: Clip) -> Changes:
     return Changes(**descriptions.load(item), width_px=clip.width_px, height_px=clip.height_px)
 
 

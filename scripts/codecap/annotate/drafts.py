@@ -14,7 +14,9 @@ from codecap.annotate.following import followed
 from codecap.annotate.proposers import FAMILY, Proposer
 from codecap.clips import check_file
 from codecap.records import Annotation, Clip, Proposal, read_rows
+from codecap.score import Unscored
 from codecap.score.engine.choice import Choice
+from codecap.score.engine.memory import within_memory
 from codecap.store import ItemStore, digest_of
 from codecap.video import VideoError
 
@@ -41,6 +43,14 @@ def drafts(
     return draft_shard(clips, by["proposer"], by["settings"], by["code"], durable, known)
 
 
+def to_try_again(clips: Iterable[Clip], made: Iterable[Annotation], proposals: Path | None) -> list[tuple[str, str]]:
+    """Clips that have no draft by our fault, with the reason. Where nothing was proposed, its asking is tried again, or not."""
+    drafted = {row.clip_id for row in made}
+    if proposals is not None:
+        drafted |= {row.clip_id for row in read_rows(proposals, Proposal) if row.status != "ok"}
+    return [(clip.clip_id, "no annotation, see the log") for clip in clips if clip.clip_id not in drafted]
+
+
 def draft_shard(
     clips: Iterable[Clip],
     proposer: str,
@@ -58,21 +68,17 @@ def draft_shard(
             yield annotation
             continue
         try:
-            item = store.get_or_make(
-                proposer,
-                clip.clip_id,
-                store.key(clip.sha256),
-                lambda _draft, clip=clip: _proposed(load(), clip),
-            )
-        except VideoError as error:
+            make = functools.partial(_proposed, load, clip)
+            item = within_memory(functools.partial(store.get_or_make, proposer, clip.clip_id, store.key(clip.sha256), make))
+        except (Unscored, VideoError) as error:
             LOG.error("no annotation of %s: %s", clip.clip_id, error)
             continue
         yield Annotation.model_validate(item.value)
 
 
-def _proposed(proposer: Proposer, clip: Clip) -> dict[str, Any]:
+def _proposed(load: Callable[[], Proposer], clip: Clip, _draft: Any) -> dict[str, Any]:
     check_file(clip)
-    return proposer.propose(clip).model_dump(mode="json")
+    return load().propose(clip).model_dump(mode="json")
 
 
 def follow_shard(
@@ -106,8 +112,8 @@ def follow_shard(
             return followed(proposal, clip, load()).model_dump(mode="json")
 
         try:
-            item = store.get_or_make(segmenter.name, clip.clip_id, key, make)
-        except VideoError as error:
+            item = within_memory(functools.partial(store.get_or_make, segmenter.name, clip.clip_id, key, make))
+        except (Unscored, VideoError) as error:
             LOG.error("no annotation of %s: %s", clip.clip_id, error)
             continue
         yield Annotation.model_validate(item.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from codecap.clips import check_file
 from codecap.exchange import at_once
 from codecap.records import Clip, Proposal
 from codecap.score import Unreached, Unscored
+from codecap.score.engine.memory import within_memory
 from codecap.store import ItemStore
 from codecap.video import VideoError
 
@@ -41,7 +43,8 @@ def propose_shard(
         stopping.check()
         try:
             key = store.key(clip.sha256)
-            item = store.get_or_make(proposer, clip.clip_id, key, lambda _draft: _proposed(asked, clip))
+            make = functools.partial(store.get_or_make, proposer, clip.clip_id, key, lambda _draft: _proposed(asked, clip))
+            item = within_memory(make)
             return Proposal.model_validate(item.value)
         except (Unscored, VideoError) as why:
             LOG.error("%s: no proposal: %s", clip.clip_id, why)

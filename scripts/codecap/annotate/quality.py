@@ -79,14 +79,16 @@ def signals(
     return {name: sorted(there, key=lambda signal: -signal.value) for name, there in found.items() if there}
 
 
-def doubt(found: Mapping[str, Sequence[Signal]], objects: int) -> float:
+def doubt(found: Mapping[str, Sequence[Signal]], objects: int, wrong: Collection[str] = ()) -> float:
     """How much a clip's tracks ask to be looked at, from 0 to 1: the root of the mean square of its objects' gravest doubts.
 
     Args:
         objects: of the clip, those without a doubt too.
+        wrong: names of objects that have an error, which is no doubt any more: each counts 1.
     """
-    gravest = [max(signal.value for signal in there) for there in found.values() if there]
-    return float(np.sqrt(np.square(gravest).sum() / max(objects, len(gravest), 1)))
+    sure = dict.fromkeys(wrong, 1.0)
+    gravest = {name: max(signal.value for signal in there) for name, there in found.items() if there} | sure
+    return float(np.sqrt(np.square([*gravest.values()]).sum() / max(objects, len(gravest), 1)))
 
 
 def why(found: Mapping[str, Sequence[Signal]]) -> list[str]:

@@ -76,7 +76,7 @@ def measure(seconds: int, width_px: int, height_px: int, objects: int, steps: in
         folder = Path(scratch)
         make_project(folder, seconds * FPS, width_px, height_px, objects)
         with _serving(folder) as address:
-            return _in_browser(address, steps)
+            return _in_browser(address, steps, seconds)
 
 
 def make_project(folder: Path, frames: int, width_px: int, height_px: int, objects: int) -> None:
@@ -165,7 +165,7 @@ def _serving(folder: Path) -> Iterator[str]:
         process.wait()
 
 
-def _in_browser(address: str, steps: int) -> Waits:
+def _in_browser(address: str, steps: int, seconds: int) -> Waits:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -182,7 +182,7 @@ def _in_browser(address: str, steps: int) -> Waits:
         page.evaluate(WATCH)
         on = _steps(page, "ArrowRight", range(1, steps + 1))
         back = _steps(page, "ArrowLeft", range(steps - 1, -1, -1))
-        jumps = _steps(page, "Shift+ArrowRight", range(FPS, 11 * FPS, FPS))
+        jumps = _steps(page, "Shift+ArrowRight", range(FPS, min(seconds, 11) * FPS, FPS))
         save = _save(page)
         browser.close()
     both = sorted([*on, *back])

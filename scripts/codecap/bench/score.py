@@ -155,7 +155,7 @@ def _left_out(config: Mapping[str, Any], name: str) -> str:
         return "compares boxes that prompter and segmenter have found before"
     if hasattr(module, "CLOCK") or name in BESIDE:
         return ""
-    reasons = {"annotation": "asks a judge", "page": "measures a page"}
+    reasons = {"focal_points": "asks a judge", "page": "measures a page"}
     return next((why for need, why in reasons.items() if need in module.NEEDS), "compares no pictures")
 
 

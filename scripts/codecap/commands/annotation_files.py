@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from codecap import config as configuration
 from codecap import job
 from codecap.errors import UserError
 
+LOG = logging.getLogger("codecap")
 DEMO = [configuration.PROJECT / "config" / "demo.yaml"]
 Config = Annotated[
     list[Path],
@@ -73,7 +75,7 @@ def import_(
     first_pixel: Annotated[
         int | None, typer.Option("--first-pixel", min=0, max=1, help="mot: 0 where the picture's corner is (0, 0), as CVAT has it.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite annotations that are in OUT.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite other annotations that are in OUT.")] = False,
     table: Table = None,
     config: Config = DEMO,
 ) -> None:
@@ -96,6 +98,8 @@ def import_(
         when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         found = transfer.read(form, files, clips, only=clip, told=Told(fps=fps, first_pixel=first_pixel))
         rows = transfer.merge(form, found, onto, who, when)
+        if out.resolve() == configuration.find(settings["annotations_folder"]).resolve():
+            _check_not_reviewed([row.clip.clip_id for row in rows if row.usable], settings, replace)
         transfer.keep(rows, out, replace)
     for row in rows:
         for problem in row.problems:
@@ -107,21 +111,37 @@ def import_(
 
 def _clips(settings: dict, table: Path | None) -> dict:
     from codecap.clips_table import read_clips
+    from codecap.plan import clips_folder
 
-    if table is None:
-        table = configuration.find(settings["clips"])
-        folder = None if settings["clips_folder"] is None else configuration.find(settings["clips_folder"])
-    else:
-        folder = None
+    table = configuration.find(settings["clips"]) if table is None else table
     if not table.is_file():
         raise UserError(f"{table}: no such clips table; name one with --table, or a configuration with --config")
-    return {clip.clip_id: clip for clip in read_clips(table, folder)}
+    return {clip.clip_id: clip for clip in read_clips(table, clips_folder(settings, table))}
 
 
 def _known(clips: dict, clip_id: str):
     if clip_id not in clips:
         raise UserError(f"--clip {clip_id}: is not in the clips table; name one that is, or another table with --table")
     return clips[clip_id]
+
+
+def _check_not_reviewed(clip_ids: list[str], settings: dict, replace: bool) -> None:
+    """
+    Raises:
+        UserError: a clip is under review, where nothing of the import would be seen, and whose approval would overwrite it.
+    """
+    from codecap.review.beginning import read_begun
+
+    for clip_id in clip_ids:
+        folder = configuration.find(settings["review"]["folder"]) / clip_id
+        if read_begun(folder) is None:
+            continue
+        told = f"{folder}: a review of {clip_id} has begun; it does not see what is imported, and an approval there overwrites it"
+        if not replace:
+            raise UserError(
+                f"{told}. Choose another --out, or move that folder away so that the import is reviewed, or add --replace"
+            )
+        LOG.warning(told)
 
 
 def _name(who: str | None) -> str | None:

@@ -10,6 +10,7 @@ import typer
 
 from codecap import config as configuration
 from codecap import job, store
+from codecap.errors import UserError
 
 DEMO = [configuration.PROJECT / "config" / "demo.yaml"]
 
@@ -46,7 +47,7 @@ def review(
 
         settings = configuration.load(*config)
         store.use(settings["store"])
-        desk = Desk(settings, find(settings, drafts), reviewer(who or getpass.getuser()))
+        desk = Desk(settings, find(settings, drafts), reviewer(who or _account()))
         typer.echo(f"{desk.who} reviews {len(desk.drafts.clips)} clips of {desk.drafts.origin}")
         typer.echo(f"changes are kept in {desk.folder}, approved annotations in {desk.approved_folder}")
         typer.echo("open this address in a browser; Ctrl-C ends the server")
@@ -55,3 +56,10 @@ def review(
         finally:
             desk.close()
     typer.echo("ended; everything is saved")
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError) as error:  # as in a container whose account has no name
+        raise UserError("--who: say your name, under which your work is kept; this account has none") from error

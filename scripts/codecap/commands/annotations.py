@@ -110,12 +110,12 @@ def agreement(
 def _chosen(settings: Mapping[str, Any], table: Path | None, names: list[str] | None) -> tuple[list[Clip], set[str]]:
     """The clips to check, and the ids of all of the table."""
     from codecap.clips_table import read_clips
+    from codecap.plan import clips_folder
 
     found = configuration.find(settings["clips"]) if table is None else table
     if not found.is_file():
         raise UserError(f"{found}: no such clips table; name one with --table, or a configuration with --config")
-    folder = settings["clips_folder"] if table is None else None
-    clips = {clip.clip_id: clip for clip in read_clips(found, None if folder is None else configuration.find(folder))}
+    clips = {clip.clip_id: clip for clip in read_clips(found, clips_folder(settings, found))}
     unknown = [name for name in names or [] if name not in clips]
     if unknown:
         raise UserError(f"{', '.join(unknown)}: not in {found}; it has {len(clips)} clips, as {', '.join(list(clips)[:3])}")

@@ -62,7 +62,7 @@ def describe(metrics: Mapping[str, Mapping[str, Any]]) -> list[MetricInfo]:
         label = module.LABEL if name == plugin else f"{module.LABEL} ({name.removeprefix(f'{plugin}_').replace('_', ' ')})"
         lowest, highest = (end if math.isfinite(end) else None for end in module.RANGE)
         needs = set(module.NEEDS)
-        items: Items = "objects" if "tracks" in needs else "focal_points" if "annotation" in needs else ""
+        items: Items = "objects" if "tracks" in needs else "focal_points" if "focal_points" in needs else ""
         told.append(MetricInfo(name, label, module.UNIT, lowest, highest, module.HIGHER_IS_BETTER, items))
     return told
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
+from codecap import store
 from codecap.records import Row, Usage
 
 Stop = Literal["end", "length", "refusal", "other"]
@@ -160,7 +161,8 @@ class Video(_Medium):
 
     @classmethod
     def of(cls, path: Path, rate_hz: float | None = None, seconds: float | None = None) -> Video:
-        return cls(Path(path).read_bytes(), rate_hz=rate_hz, seconds=seconds)
+        """That in a file, which may be one of a packed store."""
+        return cls(store.open_at(Path(path), Path.read_bytes), rate_hz=rate_hz, seconds=seconds)
 
 
 Part = Text | Picture | Video

@@ -5,16 +5,16 @@ left corner; null where the object is not visible. Each object is a category of 
 (descriptions, focal points, seconds) stands in keys of our own, which other readers pass over; there are no masks, so
 `segmentations` are null.
 
-Also read: the layout with `images`, and one annotation a box (CocoVID, TAO), whose frames are `frame_id` or `frame_index` and whose
-tracks are `instance_id` or `track_id`.
+Also read: the layout with `images`, and one annotation a box (CocoVID; TAO where every frame has an image), whose frames are
+`frame_id` or `frame_index` and whose tracks are `instance_id` or `track_id`.
 
 Source: cocodataset.org, data format; youtube-vos.org, video instance segmentation; mmtracking, "customize datasets".
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,12 @@ from pydantic import ValidationError
 from codecap.clock import FPS
 from codecap.formats import UNTOLD, FormatError, Part, Told
 from codecap.formats.conversion.files import (
+    as_json,
     box_of_corner_and_size,
+    check_count,
     identity,
     intervals,
+    keeping_last,
     listed,
     mapped,
     number,
@@ -61,7 +64,7 @@ def write(annotation: Annotation, clip: Clip, path: Path) -> None:
         ],
         "annotations": [_row(place, item) for place, item in enumerate(annotation.objects, start=1)],
     }
-    write_whole(path, [json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"])
+    write_whole(path, [as_json(told)])
 
 
 def _row(place: int, item: AnnotatedObject) -> dict[str, Any]:
@@ -84,14 +87,14 @@ def _row(place: int, item: AnnotatedObject) -> dict[str, Any]:
 
 
 def names(path: Path) -> list[str]:
-    data = _Data.of(path)
+    data = _data(path)
     return [data.name_of(video) for video in data.videos]
 
 
 def read(path: Path, clip: Clip, told: Told = UNTOLD) -> Annotation:
-    data = _Data.of(path)
+    data = _data(path)
     video = data.video_of(clip)
-    tracks, length = data.tracks_by_image(video) if data.images else data.tracks_by_list(video)
+    tracks, length = data.tracks_by_image(video) if data.by_image else data.tracks_by_list(video)
     width_px, height_px = (whole(video[side], f"{path}: {side}") if video.get(side) else None for side in ("width", "height"))
     fps = number(video["fps"], f"{path}: fps") if video.get("fps") else None
     frames = frames_shown(path, Footage(length, width_px, height_px, fps), clip, told)
@@ -121,30 +124,24 @@ class _Track:
     amodal: dict[int, Box] | None = None
 
 
+Rows = Mapping[int | str | None, Sequence[dict[str, Any]]]
+
+
 @dataclass(frozen=True)
 class _Data:
-    """The lists of a file."""
+    """The lists of a file.
+
+    Attributes:
+        by_image: there is an image a frame, and an annotation a box.
+        images, annotations: by the id of their video.
+    """
 
     path: Path
+    by_image: bool
     videos: list[dict[str, Any]]
-    images: list[dict[str, Any]]
-    annotations: list[dict[str, Any]]
+    images: Rows
+    annotations: Rows
     categories: dict[int | str, str]
-
-    @classmethod
-    def of(cls, path: Path) -> _Data:
-        told = mapped(read_json(path), str(path))
-        lists = {
-            name: [mapped(each, f"{path}: {name}") for each in listed(told.get(name) or [], f"{path}: {name}")]
-            for name in ("videos", "images", "annotations", "categories")
-        }
-        if not lists["videos"]:
-            raise FormatError(f"{path}: has no `videos`; it must be COCO for videos, such as YouTube-VIS, not for single images")
-        for name, rows in lists.items():
-            for row in rows:
-                identity(row.get("id"), f"{path}: {name}: id")
-        categories = {row["id"]: text(row.get("name", ""), f"{path}: category {row['id']}") for row in lists.pop("categories")}
-        return cls(path, **lists, categories=categories)
 
     def name_of(self, video: Mapping[str, Any]) -> str:
         where = f"{self.path}: video {video['id']}"
@@ -164,7 +161,8 @@ class _Data:
 
     def tracks_by_list(self, video: Mapping[str, Any]) -> tuple[list[_Track], int | None]:
         """Tracks of the layout of YouTube-VIS, and how many frames there are."""
-        ours = [each for each in self.annotations if each.get("video_id") == video["id"]]
+        ours = self.annotations.get(video["id"], ())
+        check_count(ours, "objects", str(self.path))
         tracks, lengths = [], set()
         for each in ours:
             track = self._track(each, f"annotation {each['id']}")
@@ -183,9 +181,8 @@ class _Data:
     def tracks_by_image(self, video: Mapping[str, Any]) -> tuple[list[_Track], int | None]:
         """Tracks of the layout with an image a frame, counted from 0 or from 1, and how many frames there are."""
         frames: dict[int | str, int] = {}
-        for image in self.images:
-            if image.get("video_id") == video["id"]:
-                frames[image["id"]] = whole(image.get("frame_id", image.get("frame_index")), f"{self.path}: image {image['id']}")
+        for image in self.images.get(video["id"], ()):
+            frames[image["id"]] = whole(image.get("frame_id", image.get("frame_index")), f"{self.path}: image {image['id']}")
         first = min(frames.values(), default=0)
         if first not in (0, 1) or sorted(frames.values()) != list(range(first, first + len(frames))):
             raise FormatError(
@@ -193,9 +190,7 @@ class _Data:
                 "where only some frames are annotated, it is not known where an object is on the others"
             )
         tracks: dict[int | str, _Track] = {}
-        for each in self.annotations:
-            if identity(each.get("image_id"), f"{self.path}: annotation {each['id']}: image_id") not in frames:
-                continue
+        for each in self.annotations.get(video["id"], ()):
             track_id = identity(each.get("instance_id", each.get("track_id")), f"{self.path}: annotation {each['id']}: instance_id")
             track = tracks.setdefault(track_id, self._track(each, f"track {track_id}"))
             frame = frames[each["image_id"]] - first
@@ -212,6 +207,49 @@ class _Data:
         return _Track(where, category, text(each.get("description") or "", where), each.get("visible_s") or [])
 
 
+@keeping_last
+def _data(path: Path) -> _Data:
+    told = mapped(read_json(path), str(path))
+    videos, images, annotations, categories = (
+        _rows(told, name, path) for name in ("videos", "images", "annotations", "categories")
+    )
+    if not videos:
+        raise FormatError(f"{path}: has no `videos`; it must be COCO for videos, such as YouTube-VIS, not for single images")
+    if len({video["id"] for video in videos}) < len(videos):
+        raise FormatError(f"{path}: two of its videos have one id, so that it is not known whose the annotations are")
+    video_of_image = {row["id"]: _reference(row, "video_id", path) for row in images if row.get("video_id") is not None}
+
+    def owner(row: Mapping[str, Any]) -> int | str | None:
+        return video_of_image.get(_reference(row, "image_id", path)) if images else _reference(row, "video_id", path)
+
+    return _Data(
+        path,
+        by_image=bool(images),
+        videos=videos,
+        images=_grouped((video_of_image.get(row["id"]), row) for row in images),
+        annotations=_grouped((owner(row), row) for row in annotations),
+        categories={row["id"]: text(row.get("name", ""), f"{path}: category {row['id']}") for row in categories},
+    )
+
+
+def _rows(told: Mapping[str, Any], name: str, path: Path) -> list[dict[str, Any]]:
+    rows = [mapped(each, f"{path}: {name}") for each in listed(told.get(name) or [], f"{path}: {name}")]
+    for row in rows:
+        identity(row.get("id"), f"{path}: {name}: id")
+    return rows
+
+
+def _reference(row: Mapping[str, Any], name: str, path: Path) -> int | str:
+    return identity(row.get(name), f"{path}: {name} of {row['id']}")
+
+
+def _grouped(rows: Iterable[tuple[int | str | None, dict[str, Any]]]) -> Rows:
+    groups = defaultdict(list)
+    for video_id, row in rows:
+        groups[video_id].append(row)
+    return dict(groups)
+
+
 def _by_frame(boxes: Any, where: str) -> dict[int, Box]:
     return {
         frame: box_of_corner_and_size(box, f"{where}, frame {frame}")
@@ -226,6 +264,10 @@ def _corner_and_size(box: Box | None) -> list[float] | None:
 
 def _focal_points(video: Mapping[str, Any], path: Path) -> list[FocalPoint]:
     try:
-        return [FocalPoint.model_validate(told) for told in listed(video.get("focal_points") or [], f"{path}: focal_points")]
+        points = [FocalPoint.model_validate(told) for told in listed(video.get("focal_points") or [], f"{path}: focal_points")]
     except ValidationError as error:
         raise FormatError(f"{path}: focal_points: {in_words(error)}") from error
+    for point in points:
+        for time_s in (point.start_s, point.end_s):
+            number(time_s, f"{path}: focal point {point.focal_id}")
+    return points

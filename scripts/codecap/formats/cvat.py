@@ -21,7 +21,7 @@ from defusedxml.ElementTree import iterparse
 
 from codecap.clock import FPS
 from codecap.formats import UNTOLD, FormatError, Part, Told
-from codecap.formats.conversion.files import box_of_corners, check_readable, number, text, whole
+from codecap.formats.conversion.files import box_of_corners, check_count, keeping_last, number, text, whole
 from codecap.formats.conversion.keys import Knot, boxes_at, key_frames, stretches
 from codecap.formats.conversion.objects import annotation_of, check_seen, distinct, gaps_matter, object_of
 from codecap.formats.conversion.timing import Footage, check_end, check_frame, frames_shown
@@ -31,8 +31,10 @@ SUFFIX = ".xml"
 HOLDS: frozenset[Part] = frozenset({"boxes", "names", "descriptions", "visible_s"})
 
 LABEL = "object"  # of all our tracks: which object it is stands in its attributes
+TOLD = ("name", "size", "start_frame", "stop_frame", "frame_filter", "source", "original_size/width", "original_size/height")
 ATTRIBUTES = ("name", "description", "visible_s")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+EACH_NTH = re.compile(r"step\s*=\s*0*([2-9]|1\d)")
 SHAPES = ("box", "polygon", "polyline", "points", "cuboid", "ellipse", "mask", "skeleton")
 
 
@@ -94,23 +96,26 @@ class _Document:
         sizes = {name: self.task.get(name) for name in ("size", "original_size/width", "original_size/height")}
         frames, width_px, height_px = (None if not value else whole(value, f"{path}: {name}") for name, value in sizes.items())
         first, last = self.task.get("start_frame"), self.task.get("stop_frame")
-        if first and last:  # with a frame filter, size counts only those that are kept
+        if first and last:
             frames = whole(last, f"{path}: stop_frame") - whole(first, f"{path}: start_frame") + 1
+        if EACH_NTH.search(self.task.get("frame_filter", "")):
+            frames = None  # size counts the frames that are kept, and after the last of them there may be more
         fps = self.task.get("fps")
         return Footage(frames, width_px, height_px, number(fps, f"{path}: fps") if fps else None)
 
 
+@keeping_last
 def _read(path: Path) -> _Document:
     """
     Raises:
         FormatError: not XML, or not of this format; a document type is refused, as it can name other files.
     """
-    check_readable(path)
     document = _Document()
     try:
         for what in _elements(path):
             if isinstance(what, _Track):
                 document.tracks.append(what)
+                check_count(document.tracks, "tracks", str(path))
             else:
                 document.task.update(what)
     except DefusedXmlException as error:
@@ -148,7 +153,7 @@ def _meta(meta: Element, path: Path) -> dict[str, str]:
     told = {"fps": meta.findtext("fps") or ""}
     for task in (meta.find("task"), meta.find("job")):
         if task is not None:
-            for name in ("name", "size", "start_frame", "stop_frame", "source", "original_size/width", "original_size/height"):
+            for name in TOLD:
                 told[name] = (task.findtext(name) or meta.findtext(name) or "").strip()
     return told
 
@@ -226,15 +231,15 @@ def _boxes(item: AnnotatedObject, clip: Clip) -> Iterator[str]:
         keys = set(key_frames(item.boxes_xyxy, run))
         for frame in run:
             yield _box(frame, item.boxes_xyxy[frame], frame in keys, False, attributes)
-            attributes = ""  # they do not change: CVAT takes them from the first
         if run.stop < clip.frames:
-            yield _box(run.stop, item.boxes_xyxy[run.stop - 1], True, True, "")
+            yield _box(run.stop, item.boxes_xyxy[run.stop - 1], True, True, attributes)
 
 
 def _box(frame: int, box: Box, key: bool, outside: bool, attributes: str) -> str:
+    """Each key frame bears the attributes: of those that never change, CVAT takes what the last key frame of a track says."""
     sides = " ".join(f'{name}="{side:.4f}"' for name, side in zip(("xtl", "ytl", "xbr", "ybr"), box, strict=True))
     head = f'<box frame="{frame}" keyframe="{key:d}" outside="{outside:d}" occluded="0" {sides} z_order="0"'
-    return f"    {head}>{attributes}</box>\n" if attributes else f"    {head}/>\n"
+    return f"    {head}>{attributes}</box>\n" if key else f"    {head}/>\n"
 
 
 def _attributes(item: AnnotatedObject) -> str:

@@ -12,7 +12,7 @@ Source: labelstud.io, tags VideoRectangle and TimelineLabels, and "Label Studio 
 
 from __future__ import annotations
 
-import json
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +24,23 @@ from pydantic import ValidationError
 
 from codecap.clock import FPS, frames_between
 from codecap.formats import UNTOLD, FormatError, Part, Told
-from codecap.formats.conversion.files import box_of_corner_and_size, intervals, listed, mapped, number, read_json, text, whole
+from codecap.formats.conversion.files import (
+    as_json,
+    box_of_corner_and_size,
+    intervals,
+    listed,
+    mapped,
+    number,
+    read_json,
+    text,
+    whole,
+)
 from codecap.formats.conversion.keys import Knot, boxes_at, key_frames, stretches
 from codecap.formats.conversion.objects import annotation_of, check_seen, distinct, gaps_matter, object_of
-from codecap.formats.conversion.timing import Footage, check_end, check_frame, frames_shown
+from codecap.formats.conversion.timing import SAME_RATE, Footage, check_end, check_frame, frames_shown
 from codecap.records import AnnotatedObject, Annotation, Box, Clip, FocalPoint, Interval, in_words, write_whole
+
+LOG = logging.getLogger("codecap")
 
 SUFFIX = ".json"
 HOLDS: frozenset[Part] = frozenset({"boxes", "names", "descriptions", "visible_s", "focal_points"})
@@ -44,11 +56,16 @@ def write(annotation: Annotation, clip: Clip, path: Path) -> None:
     results += [part for point in annotation.focal_points for part in _focal_results(point, clip)]
     data = {VIDEO: clip.mp4.name, "clip_id": clip.clip_id, "frames": clip.frames, "fps": FPS}
     task = {"data": data, "annotations": [{"result": results}]}
-    write_whole(path, [json.dumps([task], ensure_ascii=False, allow_nan=False, indent=1) + "\n"])
+    write_whole(path, [as_json([task])])
 
 
 def names(path: Path) -> list[str]:
-    return [_name(task, f"{path}: task {place}") for place, task in enumerate(_tasks(path))]
+    """Of the tasks that somebody annotated: an export has those that were skipped or are still to be done, too."""
+    tasks = [(f"{path}: task {place}", task) for place, task in enumerate(_tasks(path))]
+    done = [_name(task, where) for where, task in tasks if _that_count(task, where)]
+    if len(done) < len(tasks):
+        LOG.warning("%s: of %d tasks, %d are not annotated; passed over", path, len(tasks), len(tasks) - len(done))
+    return done
 
 
 def read(path: Path, clip: Clip, told: Told = UNTOLD) -> Annotation:
@@ -67,7 +84,7 @@ def read(path: Path, clip: Clip, told: Told = UNTOLD) -> Annotation:
         object_of(name, region.text("description"), boxes_at(track, frames), clip, path, region.visible_s())
         for name, region, track in zip(labels, tracks, knots, strict=True)
     ]
-    return annotation_of(clip, objects, path, [_focal_point(region, fps, clip) for region in points])
+    return annotation_of(clip, objects, path, [_focal_point(region, fps, footage.frames, clip) for region in points])
 
 
 @dataclass
@@ -86,6 +103,12 @@ class _Region:
 
     def text(self, name: str) -> str:
         return "\n".join(self.texts.get(name, []))
+
+    def rate(self) -> float:
+        """Frames a second: a whole number, where the frames are its duration rounded up."""
+        measured = self.frames / self.duration_s
+        whole_ones = (fps for fps in (FPS, round(min(measured, 1e6))) if -0.01 <= self.frames - self.duration_s * fps < 1)
+        return next(whole_ones, measured)
 
     def visible_s(self) -> list[Interval]:
         return intervals(self.meta.get("visible_s", []), f"{self.where}: meta.visible_s")
@@ -147,10 +170,15 @@ def _task_of(path: Path, clip: Clip) -> tuple[str, dict[str, Any]]:
     return ours[0]
 
 
+def _that_count(task: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    """A task's annotations, without those of people who skipped it."""
+    told = [mapped(each, f"{where}: annotation") for each in listed(task.get("annotations") or [], f"{where}: annotations")]
+    return [each for each in told if not each.get("was_cancelled")]
+
+
 def _results(task: dict[str, Any], where: str) -> list[Any]:
     """Of the one annotation of a task that counts: that which is marked as ground truth, or the only one."""
-    told = [mapped(each, f"{where}: annotation") for each in listed(task.get("annotations", []), f"{where}: annotations")]
-    kept = [each for each in told if not each.get("was_cancelled")]
+    kept = _that_count(task, where)
     chosen = [each for each in kept if each.get("ground_truth")] or kept
     if len(chosen) != 1:
         raise FormatError(
@@ -188,10 +216,10 @@ def _footage(tracks: Sequence[_Region], clip: Clip) -> Footage | None:
     told = next((region for region in tracks if region.frames), None)
     if told is None or not told.duration_s:
         return Footage(frames=told.frames) if told else None
-    rounded_up = -0.01 <= told.frames - told.duration_s * FPS < 1
-    if rounded_up and 0 <= told.frames - clip.frames <= 1:
+    fps = told.rate()
+    if abs(fps - FPS) < SAME_RATE and 0 <= told.frames - clip.frames <= 1:
         return Footage(frames=clip.frames, fps=FPS)
-    return Footage(frames=told.frames, fps=FPS if rounded_up else told.frames / told.duration_s)
+    return Footage(frames=told.frames, fps=fps)
 
 
 def _footage_of_task(data: dict[str, Any], where: str) -> Footage:
@@ -202,12 +230,13 @@ def _footage_of_task(data: dict[str, Any], where: str) -> Footage:
     )
 
 
-def _focal_point(region: _Region, fps: float, clip: Clip) -> FocalPoint:
+def _focal_point(region: _Region, fps: float, frames: int | None, clip: Clip) -> FocalPoint:
     if len(region.ranges) != 1:
         raise FormatError(f"{region.where}: has {len(region.ranges)} ranges; a focal point is one: split it")
     told = mapped(region.ranges[0], f"{region.where}: range")
     first, last = (whole(told.get(side), f"{region.where}: {side}") for side in ("start", "end"))
-    check_frame(first - 1, None, f"{region.where}: range")
+    for frame in (first - 1, last - 1):
+        check_frame(frame, None if frames is None else frames + 1, f"{region.where}: range")  # players may count one too many
     kind = region.label.strip().lower()
     if kind not in ("static", "dynamic"):
         raise FormatError(f"{region.where}: its label is {region.label[:40]!r}; a focal point's is static or dynamic")

@@ -1,11 +1,13 @@
 """MOTChallenge: a folder with `gt/gt.txt`, a line a box, `seqinfo.ini` about the video, and `gt/labels.txt` with names of classes.
 
 Counts: frames, tracks and pixels from 1, so that the picture's top left corner is (1, 1); width and height in pixels. A line is
-frame, track, left, top, width, height, whether it counts (0 or 1), class, visibility. Other tools, CVAT among them, write pixels
-from 0: `Told.first_pixel` says so. Each object is a class of its own here, since nothing else in the format holds a name.
+frame, track, left, top, width, height, whether it counts (0 or 1), class, visibility. In MOT15 a place in the world stands for the
+last two, so that there are ten. Other tools, CVAT among them, write pixels from 0: `Told.first_pixel` says so. Each object is a
+class of its own here, since nothing else in the format holds a name. Visibility is not read: it is a share in MOT17, but CVAT
+writes 0 for what is partly hidden.
 
-Source: motchallenge.net, instructions; Milan et al., MOT16: a benchmark for multi-object tracking, arXiv 1603.00831; `labels.txt`
-is CVAT's.
+Source: motchallenge.net, instructions; Leal-Taixé et al., MOTChallenge 2015, arXiv 1504.01942; Milan et al., MOT16: a benchmark for
+multi-object tracking, arXiv 1603.00831; `labels.txt` is CVAT's.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from codecap.boxes import area, as_array
 from codecap.clock import FPS
 from codecap.formats import UNTOLD, FormatError, Part, Told
-from codecap.formats.conversion.files import box_of_corner_and_size, check_readable, number, read_text, text, whole
+from codecap.formats.conversion.files import box_of_corner_and_size, check_count, check_readable, number, read_text, text, whole
 from codecap.formats.conversion.objects import annotation_of, check_seen, distinct, object_of
 from codecap.formats.conversion.timing import Footage, check_end, check_frame, frames_shown
 from codecap.records import AnnotatedObject, Annotation, Box, Clip, write_whole
@@ -80,7 +82,8 @@ def read(path: Path, clip: Clip, told: Told = UNTOLD) -> Annotation:
     tracks = _tracks(_ground_truth(path), footage.frames, first_pixel)
     if footage.frames is None:
         check_end(max((frame for track in tracks for frame in track.boxes), default=0), frames, path)
-    labels = distinct([_label(track, _class_names(path)) for track in tracks], path)
+    classes = _class_names(path)
+    labels = distinct([_label(track, classes) for track in tracks], path)
     objects = [
         object_of(name, "", [track.boxes.get(frame) for frame in frames], clip, path)
         for name, track in zip(labels, tracks, strict=True)
@@ -151,15 +154,16 @@ def _tracks(file: Path, frames: int | None, first_pixel: int) -> list[_Track]:
             left_out += 1
             continue
         frame, track_id = whole(cells[0], where), whole(cells[1], where)
-        if track_id < 1:
-            raise FormatError(f"{where}: track {track_id}; tracks are counted from 1, a file of detections has none")
+        if track_id < 0:
+            raise FormatError(f"{where}: track {track_id}; a file of detections has no tracks, name one with them")
         check_frame(frame - 1, frames, f"{where}: frame {frame} (counted from 1)")
         track = tracks.setdefault(track_id, _Track(track_id))
+        check_count(tracks, "tracks", str(file))
         if frame - 1 in track.boxes:
             raise FormatError(f"{where}: track {track_id} has two boxes on frame {frame}")
         left, top = (number(cell, where) - first_pixel for cell in cells[2:4])
         track.boxes[frame - 1] = box_of_corner_and_size([left, top, *cells[4:6]], where)
-        if len(cells) > 7 and number(cells[7], where) >= 1:
+        if len(cells) in (8, 9) and number(cells[7], where) >= 1:
             track.classes.add(whole(cells[7], where))
     if left_out:
         LOG.warning("%s: %d boxes are marked as not to be considered (seventh value 0) and are left out", file, left_out)

@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from codecap import config as configuration
-from codecap import plan
 from codecap.annotate.approved import content_digest, gather, is_approved
 from codecap.clips import check_file
 from codecap.clips_table import read_clips, write_clips
 from codecap.errors import UserError
 from codecap.job import counted
+from codecap.plan import COLLECTED, clips_folder
 from codecap.publish.about import About
 from codecap.records import Annotation, Clip, Row, read_rows, write_rows
 
-COLLECTED = plan.RESULTS / "3_annotate" / "clips.tsv"
 VERSIONS = ".versions.jsonl"  # put after the table's name without its ending
 NAMED = 5  # clips, in one message
 
@@ -82,11 +81,18 @@ def freeze(
     """
     out = Path(config["clips"]) if out is None else Path(out)
     version = _checked(version or About.of(config.get("dataset") or {}).version)
-    before, versions = _frozen_before(config, out)
+    folder = clips_folder(config, Path(config["clips"]))  # the table is to be the configuration's, wherever it is written
+    before, versions = _frozen_before(out, folder)
     source = source if source is not None else COLLECTED if COLLECTED.is_file() else out
     if not source.is_file():
         raise UserError(f"{source}: no such clips table; name one with --from, or run `snakemake dataset`, which makes {COLLECTED}")
-    rows, left_out = _rows(config, source, before, version)
+    clips = read_clips(source, folder if source == out else clips_folder(config, source))
+    approved = configuration.find(config["annotations_folder"])
+    usable, left_out = _approved(clips, approved)
+    if not usable:
+        reasons = [f"{clip_id}: {reason}" for clip_id, reason in left_out.items()]
+        raise UserError(f"{source}: none of its clips has an approved annotation in {approved}{_lines(reasons)}")
+    rows = [_row(clip, annotation, before.get(clip.clip_id), version) for clip, annotation in usable]
     now = Version(
         version=version,
         frozen=datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -101,11 +107,13 @@ def freeze(
         raise UserError(f"{out}: {len(now.left)} clips would leave the table; {cure}{_lines(told)}")
     for clip in counted(rows, "clips checked", len(rows)):
         check_file(clip)
+    if versions and versions[-1].sha256 == now.sha256 and not _is_in(versions[-1], before):
+        del versions[-1]
     if versions and versions[-1].sha256 == now.sha256 and not now.changed:
         return Frozen(out, versions[-1], False, left_out)
     _must_be_later(now, versions, out)
-    write_clips(out, rows, _folder(config, out))
-    write_rows(versions_of(out), Version, [*versions, now])
+    write_rows(versions_of(out), Version, [*versions, now])  # first: the table does not tell what has left
+    write_clips(out, rows, folder)
     return Frozen(out, now, True, left_out)
 
 
@@ -124,33 +132,19 @@ def versions_of(table: Path) -> Path:
     return table.with_name(f"{table.stem}{VERSIONS}")
 
 
-def _frozen_before(config: Mapping[str, Any], table: Path) -> tuple[dict[str, Clip], list[Version]]:
+def _frozen_before(table: Path, folder: Path | None) -> tuple[dict[str, Clip], list[Version]]:
     """The frozen rows of a table by clip id, and its versions."""
-    known = read_clips(table, _folder(config, table)) if table.is_file() else []
+    known = read_clips(table, folder) if table.is_file() else []
     told = versions_of(table)
     versions = list(read_rows(told, Version)) if told.is_file() else []
     return {clip.clip_id: clip for clip in known if clip.dataset_version}, versions
 
 
-def _rows(config: Mapping[str, Any], source: Path, before: Mapping[str, Clip], version: str) -> tuple[list[Clip], dict[str, str]]:
-    """The rows of the table, and why each of the source's other clips is not in it.
-
-    Raises:
-        UserError: there is no row.
-    """
-    folder = configuration.find(config["annotations_folder"])
-    usable, left_out = _approved(read_clips(source, _folder(config, source)), folder)
-    if not usable:
-        reasons = [f"{clip_id}: {reason}" for clip_id, reason in left_out.items()]
-        raise UserError(f"{source}: none of its clips has an approved annotation in {folder}{_lines(reasons)}")
-    return [_row(clip, annotation, before.get(clip.clip_id), version) for clip, annotation in usable], left_out
-
-
-def _folder(config: Mapping[str, Any], table: Path) -> Path | None:
-    """Where the paths of a table begin: None for the table's own folder."""
-    if table == COLLECTED:
-        return Path(config["store"]["bulk"]) / "clips"
-    return None if config["clips_folder"] is None else configuration.find(config["clips_folder"])
+def _is_in(version: Version, before: Mapping[str, Clip]) -> bool:
+    """Whether frozen rows are those of their last version, and not of the one before: a freeze may have been killed between."""
+    if version.changed:
+        return any(clip.dataset_version == version.version for clip in before.values())
+    return not before.keys() & set(version.left)
 
 
 def _approved(clips: Sequence[Clip], folder: Path) -> tuple[list[tuple[Clip, Annotation]], dict[str, str]]:

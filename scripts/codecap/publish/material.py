@@ -37,7 +37,7 @@ def read_material(config: Mapping[str, Any], ledger: Path | None = None) -> Mate
     table = configuration.find(config["clips"])
     if not table.is_file():
         raise UserError(f"{table}: no such clips table; name a configuration whose `clips` is there with --config")
-    clips = read_clips(table, None if config["clips_folder"] is None else configuration.find(config["clips_folder"]))
+    clips = read_clips(table, plan.clips_folder(config, table))
     approved = configuration.find(config["annotations_folder"])
     annotations, _ = gather([clip for clip in clips if (approved / f"{clip.clip_id}.json").exists()], approved)
     wrong = [told for told in annotations.values() if isinstance(told, str)]

@@ -64,7 +64,7 @@ class Changes:
         yield from self._file("render", entry.mp4, _render_sha256(entry))
         if "page" in needs:
             yield from self._file("page", entry.html, _mark(entry.html))
-        if "annotation" in needs or column.items:
+        if {"objects", "focal_points"} & {*needs} or column.items:
             yield from self._annotation(entry.clip_id)
         if "tracks" in needs:
             yield from self._tracks(entry.system, entry.clip_id)

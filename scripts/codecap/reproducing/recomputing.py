@@ -92,7 +92,7 @@ class Workbench:
             raise NotRecomputed(f"{held.config['clips']}: has no clip {clip_id} any more")
         lane = self._lane(metric)
         needs = lane.choices[metric].module().NEEDS
-        annotation = held.annotation(clip_id) if "annotation" in needs else None
+        annotation = held.annotation(clip_id) if {"objects", "focal_points"} & {*needs} else None
         tracks = held.tracks(system, clip_id) if "tracks" in needs else None
         caption = held.caption(system, clip_id)
         [rows] = score_clips(

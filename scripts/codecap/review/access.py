@@ -8,8 +8,10 @@ A request that a page of another origin has made is refused, whatever cookie it 
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
+import socket
 import time
 from collections.abc import Callable
 from urllib.parse import quote
@@ -40,7 +42,8 @@ class Gate:
     """The token of the day, and the secret of those that have used one.
 
     Args:
-        port: of the server; cookies of servers on other ports of the same machine have other names.
+        port: of the server. Cookies of servers on other ports and of other machines have other names, since a browser that
+            reaches several through tunnels knows them all as 127.0.0.1, and cookies do not tell ports apart.
         announce: called with each new token, the first one too.
 
     Attributes:
@@ -48,7 +51,8 @@ class Gate:
     """
 
     def __init__(self, port: int, announce: Callable[[str], None]) -> None:
-        self.cookie = f"codecap_review_{port}"
+        machine = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+        self.cookie = f"codecap_review_{machine}_{port}"
         self.asked = time.monotonic()
         self._secret = secrets.token_urlsafe(32)
         self._announce = announce

@@ -39,6 +39,7 @@ FOR_A_DAY = "private, max-age=86400, immutable"  # what is named by its clip's d
 STATUSES: dict[type[UserError], int] = {NoSuchClip: 404, FrameError: 404, NotRead: 400, Held: 409, Stale: 409}
 OTHERWISE = 422
 TAB = re.compile(r"[A-Za-z0-9_-]{1,64}")
+FRAME = re.compile(r"[0-9]{1,9}")
 
 
 class TooLarge(UserError):
@@ -73,7 +74,7 @@ class Service:
             get("/clip/{clip_id}", self.page),
             get("/assets/{name}", self.asset),
             get("/video/{clip_id}.mp4", self.video),
-            get("/frames/{clip_id}/{frame:int}.jpg", self.frame),
+            get("/frames/{clip_id}/{frame}.jpg", self.frame),
             get("/api/queue", self.queue),
             get("/api/clips/{clip_id}", self.clip),
             get("/api/clips/{clip_id}/changes", self.changes),
@@ -103,7 +104,10 @@ class Service:
 
     def frame(self, request: Request) -> Response:
         clip = self.desk.clip(request.path_params["clip_id"])
-        jpeg = self.films.jpeg(clip, request.path_params["frame"])
+        told = request.path_params["frame"]
+        if not FRAME.fullmatch(told):
+            raise FrameError(f"{clip.clip_id}: {told[:20]!r} is no number of a frame")
+        jpeg = self.films.jpeg(clip, int(told))
         return Response(jpeg, media_type="image/jpeg", headers=_kept(request, clip.sha256))
 
     def queue(self, request: Request) -> Response:
@@ -187,10 +191,11 @@ def _no_such(_request: Request, error: Exception) -> Response:
     return JSONResponse({"why": "there is nothing at this address"}, status_code=status)
 
 
-def _broken(_request: Request, error: Exception) -> Response:
+def _broken(request: Request, error: Exception) -> Response:
     """A disk that is full, a folder that may not be written: told, and nothing counts as saved."""
     LOG.error("%s", error)
-    return JSONResponse({"why": f"not saved: {error}"}, status_code=507)
+    told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+    return JSONResponse({"why": f"{'not saved' if request.method == 'POST' else 'not to be had'}: {told}"}, status_code=507)
 
 
 def _failed(_request: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """What ends the review of a clip: approving, which writes the annotation, rejecting, and reopening.
 
 Where two people review a clip, an approval ends the part of one of them and writes nothing. When both have ended theirs, a third
-step settles whose version holds: anybody approves one of the two.
+step settles whose version holds: anybody approves one of the two, or rejects the clip as one of them did.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def decide(review: ClipReview, told: DecidePosted, around: Around) -> Decided:
         Stale: it is based on another revision.
         Unfit: it is decided already, or there is no such version.
     """
-    if told.decision == "approve" and review.twice and both_finished(around.standings):
+    if told.decision != "reopen" and review.twice and both_finished(around.standings):
         return _settle(review, told, around)
     if told.of is not None and told.of != review.who:
         raise Unfit(f"the version of {told.of} can be approved when two reviewers have finished this clip, not before")
@@ -106,29 +106,33 @@ def _end(review: ClipReview, told: DecidePosted, around: Around, write: Callable
         write(annotation)
 
     value = told.model_dump(include={"decision", "note"})
-    review.change([("status", value)], told.revision, first)
+    review.change([("status", value)], told.revision, first, told.draft)
     others = any(standing.has_finished for who, standing in around.standings.items() if who != review.who)
     waits = (A_THIRD_STEP if others else A_SECOND) if review.twice and told.decision != "reopen" else None
     return Decided(STATUSES[told.decision], found, waits)
 
 
 def _settle(review: ClipReview, told: DecidePosted, around: Around) -> Decided:
-    """Write one of two versions."""
-    of = told.of or review.who
-    if of not in around.standings or not around.standings[of].has_finished:
-        those = " and ".join(who for who, standing in around.standings.items() if standing.has_finished)
-        raise Unfit(f"{of} has no version of this clip that is finished; there are those of {those}")
+    """Let one of two versions hold: write it, or reject the clip as it does."""
+    of, status = told.of or review.who, STATUSES[told.decision]
+    if of not in around.standings or around.standings[of].status != status:
+        those = " and ".join(f"{who} has {one.status} it" for who, one in around.standings.items() if one.has_finished)
+        raise Unfit(f"there is no version of {of} that is {status}: {those}")
     found: list[Problem] = []
 
     def first(*_: object) -> None:
+        if told.decision == "reject":
+            around.file.unlink(missing_ok=True)
+            return
         with around.version(of).now() as chosen:
             annotation = chosen.annotation()
             found.extend(problems(annotation, review.clip, around.changes))
             _must_be_right(found)
             _write(around.file, annotation, chosen.draft.reviews, [*chosen.entries, *_last(review, told)])
 
-    review.change([("status", {**told.model_dump(include={"decision", "note"}), "of": of})], told.revision, first)
-    return Decided("approved", found)
+    value = {**told.model_dump(include={"decision", "note"}), "of": of}
+    review.change([("status", value)], told.revision, first, told.draft)
+    return Decided(status, found)
 
 
 def _must_be_right(found: Sequence[Problem]) -> None:
@@ -167,7 +171,7 @@ def _review(entries: Sequence[Entry]) -> Review:
             said.append(f"{word} {count}")
     if entries[-1].path == "status":
         ended = Ended.model_validate(entries[-1].value)
-        of = f" the version of {ended.of}" if ended.of not in (None, entries[-1].who) else ""
+        of = "" if ended.of == entries[-1].who else ended.version
         said.append(f"{STATUSES[ended.decision]}{of}" + (f": {ended.note}" if ended.note else ""))
     return Review(who=entries[-1].who, when=entries[-1].when, changed="; ".join(said))
 

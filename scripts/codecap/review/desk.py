@@ -11,7 +11,7 @@ from typing import Any
 
 from codecap import config as configuration
 from codecap.annotate import quality
-from codecap.annotate.changes import Changes, kept
+from codecap.annotate.changes import Changes, kept, kept_already
 from codecap.annotate.tracking import chosen_segmenter
 from codecap.errors import UserError
 from codecap.records import AnnotatedObject, Box, Clip
@@ -95,15 +95,16 @@ class Desk:
 
     def view(self, clip_id: str, tab: str | None, of: str | None = None) -> dict[str, Any]:
         """A clip for the page; `of` another reviewer, where two have finished it."""
-        standings = self._standings_of(clip_id)
+        finished = self._finished(clip_id)
         other = of not in (None, self.who)
-        finished = [standing for standing in standings.values() if standing.has_finished] if both_finished(standings) else []
         if other and of not in {standing.who for standing in finished}:
             raise Unfit(f"{clip_id}: the version of {of} can be seen when two reviewers have finished this clip")
         with self._review(clip_id, of or self.who).now() as review:
             shown = view.as_json(review, self._changes.get(clip_id))
             hold = Hold(False, of, None) if other else self._look_at_hold(review, tab)
-        reviews = [{"who": standing.who, "status": standing.status, "when": standing.when} for standing in finished]
+        last = settled(self._standings_of(clip_id))
+        holds_now = None if last is None else last.settled
+        reviews = [{"who": one.who, "status": one.status, "holds": one.who == holds_now} for one in finished]
         return {**shown, "who": self.who, "hold": hold.told(), "reviews": reviews}
 
     def measured(self, clip_id: str) -> dict[str, Any]:
@@ -130,9 +131,13 @@ class Desk:
             Unfit: one of them cannot be.
         """
         with self._held(clip_id, posted.tab) as review:
-            review.change([(edit.path, edit.value) for edit in posted.edits], posted.revision, _must_go_on)
+            finished = {standing.who for standing in self._finished(clip_id)}
+            if finished and self.who not in finished:
+                raise Unfit(f"{' and '.join(sorted(finished))} have finished this clip; approve one of their versions")
+            edits = [(edit.path, edit.value) for edit in posted.edits]
+            review.change(edits, posted.revision, _must_go_on, posted.draft, posted.batch)
             found = Findings.of(review, self._changes.get(clip_id))
-            self._looks.renew(clip_id, queue.look_at(review.annotation(), found.signals))
+            self._looks.renew(clip_id, queue.look_at(review.annotation(), found.signals, found.problems))
             return {"revision": review.revision, "status": review.state.status, **found.as_json()}
 
     def decide(self, clip_id: str, posted: DecidePosted) -> dict[str, Any]:
@@ -180,7 +185,7 @@ class Desk:
             standings = self._standings_of(clip_id)
             begun = read_begun(self._place(clip_id)) if standings else None
             twice = twice if begun is None else begun.twice
-        except UserError as error:  # one damaged journal must not hide the other clips
+        except (UserError, OSError) as error:  # one damaged journal must not hide the other clips
             problem = [str(error)]
         status, why = _status(standings, twice, self.who)
         if status == "open" and not standings and look.reviewed:
@@ -225,6 +230,12 @@ class Desk:
             return None
         return Hold(False, " and ".join(sorted(standings)), None)
 
+    def _finished(self, clip_id: str) -> list[Standing]:
+        """The versions of a clip that two review, where both have finished: one of them is to be approved."""
+        with self._review(clip_id, self.who).now() as review:
+            standings = self._standings_of(clip_id) if review.twice else {}
+        return [standing for standing in standings.values() if standing.has_finished] if both_finished(standings) else []
+
     def _look_at_hold(self, review: ClipReview, tab: str | None) -> Hold:
         return self._taken(review) or holds.look(self._hold_file(review), self.who, tab)
 
@@ -238,8 +249,10 @@ class Desk:
         found = self._changes.get(clip.clip_id)
         if found is None:
             section = self.config["store"]
-            self._measuring.ask(computing.measure, clip, section, patience_s=MEASURE_S)
-            found = kept(clip, Path(section["bulk"]))
+            found = kept_already(clip, Path(section["bulk"]))
+            if found is None:
+                self._measuring.ask(computing.measure, clip, section, patience_s=MEASURE_S)
+                found = kept(clip, Path(section["bulk"]))
             with self._lock:
                 self._changes[clip.clip_id] = found
                 while len(self._changes) > MOST_OPEN:
@@ -262,7 +275,7 @@ def _status(standings: Mapping[str, Standing], twice: bool, who: str) -> tuple[S
         return last.status, []
     holds_now = settled(standings)
     if holds_now is not None:
-        return "approved", [f"the version of {holds_now} was approved"]
+        return holds_now.settled_as, [f"the version of {holds_now.settled} holds"]
     if both_finished(standings):
         return "started", ["two reviewers have finished: approve one of the two versions"]
     mine = standings.get(who)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from codecap import plan
 from codecap.clips_table import read_clips
 from codecap.errors import UserError
 from codecap.records import Annotation, Box, Clip, RecordError, in_words, read_record
+from codecap.review.state import FARTHEST
 
 STAGE = plan.RESULTS / "3_annotate"
 
@@ -67,7 +69,11 @@ def find(config: Mapping[str, Any], folder: Path | None = None) -> Drafts:
             )
         clips, read, origin = plan.all_clips(config), _of_folder(folder), str(folder)
     elif table.is_file():
-        clips, read, origin = read_clips(table), _of_folder(STAGE / "annotations"), str(STAGE / "annotations")
+        clips, read, origin = (
+            read_clips(table, plan.clips_folder(config, table)),
+            _of_folder(STAGE / "annotations"),
+            str(STAGE / "annotations"),
+        )
     else:
         clips, read, origin = _of_benchmark(config, approved)
     if not clips:
@@ -138,7 +144,15 @@ def _parsed(row: bytes, place: str) -> Annotation:
 
 
 def fitted(annotation: Annotation, clip: Clip) -> Annotation:
-    """With as many boxes as the clip has frames: what is missing is None, what is beyond its end is left out."""
+    """With as many boxes as the clip has frames: what is missing is None, what is beyond its end is left out.
+
+    Raises:
+        RecordError: a number in it is none, or lies beyond any picture and video.
+    """
+    for what, numbers in _numbers(annotation):
+        for number in numbers:
+            if not abs(number) <= FARTHEST:  # not so with a NaN
+                raise RecordError(f"the draft of {clip.clip_id}: {what}: {number:g} is no place and no time; draft it anew")
 
     def fit(boxes: list[Box | None] | None) -> list[Box | None] | None:
         return None if boxes is None else [*boxes[: clip.frames], *[None] * (clip.frames - len(boxes))]
@@ -148,3 +162,12 @@ def fitted(annotation: Annotation, clip: Clip) -> Annotation:
         for item in annotation.objects
     ]
     return annotation.model_copy(update={"objects": objects, "clip_id": clip.clip_id})
+
+
+def _numbers(annotation: Annotation) -> Iterator[tuple[str, Iterable[float]]]:
+    """All times and places, by what has them."""
+    for item in annotation.objects:
+        boxes = (box for box in (*item.boxes_xyxy, *(item.amodal_xyxy or [])) if box is not None)
+        yield f"object {item.name!r}", chain(*item.visible_s, chain.from_iterable(boxes))
+    for point in annotation.focal_points:
+        yield f"focal point {point.focal_id!r}", (point.start_s, point.end_s)

@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from codecap.errors import UserError
-from codecap.records import Box, FocalPoint, Interval, in_words
-from codecap.review.state import MOST_INTERVALS, Choice, Name, Posted, ReviewedObject, State, Status, Text
+from codecap.records import FocalPoint, in_words
+from codecap.review.state import MOST_INTERVALS, Choice, Name, Number, Place, Posted, ReviewedObject, Span, State, Status, Text
 
 MOST_OBJECTS, MOST_POINTS = 500, 500
 LONGEST_NOTE = 2000
@@ -36,9 +36,9 @@ class ObjectFields(Posted):
 
     name: Name | None = None
     description: Text | None = None
-    visible_s: list[Interval] | None = Field(default=None, max_length=MOST_INTERVALS)
-    base: list[Box | None] | None = None
-    keys: dict[int, Box | None] | None = None
+    visible_s: list[Span] | None = Field(default=None, max_length=MOST_INTERVALS)
+    base: list[Place | None] | None = None
+    keys: dict[int, Place | None] | None = None
 
 
 class PointFields(Posted):
@@ -47,8 +47,8 @@ class PointFields(Posted):
     focal_id: Name | None = None
     kind: Literal["static", "dynamic"] | None = None
     description: Text | None = None
-    start_s: float | None = None
-    end_s: float | None = None
+    start_s: Number | None = None
+    end_s: Number | None = None
     objects: list[Name] | None = Field(default=None, max_length=MOST_OBJECTS)
 
 
@@ -62,6 +62,13 @@ class Ended(Posted):
     decision: Literal["approve", "reject", "reopen"]
     note: Text = Field(default="", max_length=LONGEST_NOTE)
     of: Name | None = None
+
+    @property
+    def version(self) -> str:
+        """Whose version was chosen, in words that follow "approved" or "rejected"; none where there were no two."""
+        if self.of is None:
+            return ""
+        return f" the version of {self.of}" if self.decision == "approve" else f" as {self.of} did"
 
 
 STATUSES: Mapping[str, Status] = {"approve": "approved", "reject": "rejected", "reopen": "started"}
@@ -200,7 +207,7 @@ def in_few_words(path: str, value: Any) -> str:
     if kind == "status":
         told = Ended.model_validate(value)
         done = {"approve": "approved", "reject": "rejected", "reopen": "reopened"}[told.decision]
-        return done + (f" the version of {told.of}" if told.of else "") + (f": {told.note}" if told.note else "")
+        return done + told.version + (f": {told.note}" if told.note else "")
     if kind == "decision":
         kind, _, name = name.partition("/")
         return f"{_SINGULAR.get(kind, kind)} {name}: {value or 'undecided'}"

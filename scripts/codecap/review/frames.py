@@ -119,7 +119,7 @@ class Film:
                 frame, decoded = self._decoder.towards(wanted)
                 if self._is_wanted(frame):
                     self._keep(frame, encoded(video.to_rgb(decoded, reformatter)))
-            except (video.VideoError, OSError, cv2.error) as error:
+            except (video.VideoError, av.FFmpegError, OSError, cv2.error) as error:
                 self._fail(wanted, str(error))
 
     def _next(self) -> int | None:

@@ -78,7 +78,7 @@ def release(place: Path, who: str, tab: str) -> None:
 
 
 def _holder(place: Path) -> Holder | None:
-    with contextlib.suppress(FileNotFoundError, RecordError):
+    with contextlib.suppress(OSError, RecordError):
         holder = read_record(place, Holder)
         return holder if holder.until > time.time() else None
     return None

@@ -34,6 +34,7 @@ class Entry(Row):
         revision: of the annotation, once this edit counts.
         path, value: see `codecap.review.edits`.
         more: another edit of the same revision follows.
+        batch: the page's name for the edits of a revision.
     """
 
     who: Words = Field(min_length=1, max_length=LONGEST_REVIEWER)
@@ -42,6 +43,7 @@ class Entry(Row):
     path: str
     value: Any
     more: bool = False
+    batch: str = ""
 
 
 def reviewer(name: str) -> str:

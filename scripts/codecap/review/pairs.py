@@ -34,7 +34,7 @@ def pairs(folder: Path) -> list[tuple[Work, Work]]:
         blind = _blind(place) if begun is not None and begun.twice else []
         if begun is not None and len(blind) >= 2:
             draft = read_draft(place)
-            first, second = (_work(begun, draft, entries) for entries in blind[:2])
+            first, second = (_work(begun, draft, entries, place) for entries in blind[:2])
             found.append((first, second))
     return found
 
@@ -54,9 +54,10 @@ def _ends(entry: Entry) -> bool:
     return entry.path == "status" and STATUSES[entry.value["decision"]] in FINISHED
 
 
-def _work(begun: Begun, draft: Annotation, entries: Sequence[Entry]) -> Work:
-    state = state_after(draft, entries, begun.frames)
-    annotation, unwanted = Converter(begun.frames).annotation(state, draft), rejected(state, draft)
+def _work(begun: Begun, draft: Annotation, entries: Sequence[Entry], place: Path) -> Work:
+    state = state_after(draft, entries, begun.frames, place)
+    convert = Converter(begun.frames, (begun.width_px, begun.height_px))
+    annotation, unwanted = convert.annotation(state, draft), rejected(state, draft)
     if state.status == "rejected":
         annotation = annotation.model_copy(update={"objects": [], "focal_points": []})
         unwanted = everything(draft)

@@ -7,15 +7,14 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field, ValidationError, field_validator
 
 from codecap.errors import UserError
-from codecap.records import Box, in_words
+from codecap.records import in_words
 from codecap.review.edits import LONGEST_NOTE
 from codecap.review.holds import Tab
-from codecap.review.state import LONGEST_NAME, Name, Posted, Text
+from codecap.review.state import Name, Number, Place, Posted, Text
 
 LARGEST_BODY = 4 << 20  # bytes
 MOST_EDITS, MOST_POINTS = 200, 100
-LONGEST_PATH = LONGEST_NAME + 40
-FARTHEST_PX = 100_000.0
+LONGEST_PATH = 4000  # a draft may have longer names than a person can give
 
 P = TypeVar("P", bound=Posted)
 
@@ -39,8 +38,17 @@ class EditPosted(Posted):
 
 
 class EditsPosted(Posted):
+    """
+    Attributes:
+        draft: what the page shows is made of, see `ClipReview.draft_id`.
+        revision: that the edits are meant for.
+        batch: names these edits, so that they count once, however often they are sent.
+    """
+
     tab: Tab
+    draft: str
     revision: int = Field(ge=0)
+    batch: Tab
     edits: list[EditPosted] = Field(min_length=1, max_length=MOST_EDITS)
 
 
@@ -53,19 +61,20 @@ class SegmentPosted(Posted):
     tab: Tab
     object: Name
     frame: int = Field(ge=0)
-    box: Box | None = None
-    points: list[tuple[float, float, Literal[1, -1]]] = Field(default=[], max_length=MOST_POINTS)
+    box: Place | None = None
+    points: list[tuple[Number, Number, Literal[1, -1]]] = Field(default=[], max_length=MOST_POINTS)
 
     @field_validator("box")
     @classmethod
-    def _is_a_box(cls, box: Box | None) -> Box | None:
-        if box is not None and not (box[0] < box[2] and box[1] < box[3] and max(map(abs, box)) < FARTHEST_PX):
+    def _is_a_box(cls, box: Place | None) -> Place | None:
+        if box is not None and not (box[0] < box[2] and box[1] < box[3]):
             raise ValueError("must be x0 < x1 and y0 < y1, in pixels of the clip")
         return box
 
 
 class DecidePosted(Posted):
     tab: Tab
+    draft: str
     revision: int = Field(ge=0)
     decision: Literal["approve", "reject", "reopen"]
     note: Text = Field(default="", max_length=LONGEST_NOTE)

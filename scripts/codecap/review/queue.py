@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codecap.annotate.quality import Signal, doubt, signals, why
+from codecap.annotate.validate import Problem, problems
 from codecap.errors import UserError
 from codecap.records import Annotation
 from codecap.review.drafts import Drafts
@@ -35,20 +36,29 @@ class Look:
     reviewed: bool = False
 
 
-def look_at(annotation: Annotation, found: Mapping[str, Sequence[Signal]], reviewed: bool = False) -> Look:
+def look_at(annotation: Annotation, found: Mapping[str, Sequence[Signal]], told: Sequence[Problem], reviewed: bool = False) -> Look:
     """
     Args:
         found: signals by object.
+        told: problems of the annotation; errors come before all signals.
         reviewed: as of the `Look`.
     """
     empty = [] if annotation.objects else ["no objects: nothing was drafted, or nothing found"]
+    errors = [problem for problem in told if problem.severity == "error"]
+    wrong = {problem.about.removeprefix("objects/") for problem in errors if problem.about.startswith("objects/")}
     return Look(
         objects=len(annotation.objects),
         focal_points=len(annotation.focal_points),
-        doubt=1.0 if empty else round(doubt(found, len(annotation.objects)), 3),
-        why=[*empty, *why(found)][:MOST_REASONS],
+        doubt=1.0 if empty else round(doubt(found, len(annotation.objects), wrong), 3),
+        why=[*empty, *_in_words(errors), *why(found)][:MOST_REASONS],
         reviewed=reviewed,
     )
+
+
+def _in_words(errors: Sequence[Problem]) -> list[str]:
+    """The first error, and how many more there are: all of them would leave no room for doubts."""
+    more = f" (and {len(errors) - 1} more {'error' if len(errors) == 2 else 'errors'})" if len(errors) > 1 else ""
+    return [f"{problem.place}: {problem.message}{more}" for problem in errors[:1]]
 
 
 class Looks:
@@ -80,7 +90,8 @@ class Looks:
             try:
                 annotation = drafted.draft()
                 reviewed = self._drafts.approved_first and bool(annotation.reviews)
-                look = look_at(annotation, signals(annotation.objects, drafted.clip), reviewed)
+                found = signals(annotation.objects, drafted.clip)
+                look = look_at(annotation, found, problems(annotation, drafted.clip), reviewed)
             except (UserError, OSError) as error:
                 LOG.error("%s: %s", clip_id, error)
                 look = Look(doubt=1.0, why=[str(error)])

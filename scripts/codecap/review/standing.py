@@ -23,7 +23,8 @@ class Standing:
         status: of the own version; "open" where there is none, because the reviewer has only settled which of two others' holds.
         revision: of the last edit.
         when: of the last edit; of the last own one, where a version was finished.
-        settled: whose version the last edit settled.
+        settled: whose version the last edit let hold.
+        settled_as: how that version ends the review.
     """
 
     who: str
@@ -31,6 +32,7 @@ class Standing:
     revision: int
     when: str
     settled: str | None = None
+    settled_as: Status = "open"
 
     @property
     def has_finished(self) -> bool:
@@ -46,11 +48,13 @@ def standing_of(entries: Sequence[Entry]) -> Standing | None:
     status: Status = "open"
     if own:
         status = STATUSES[own[-1].value["decision"]] if own[-1].path == "status" else "started"
-    return Standing(last.who, status, last.revision, (own or entries)[-1].when, settles(last))
+    of = settles(last)
+    settled_as = "open" if of is None else STATUSES[last.value["decision"]]
+    return Standing(last.who, status, last.revision, (own or entries)[-1].when, of, settled_as)
 
 
 def settles(entry: Entry) -> str | None:
-    """Whose version of two an edit approves; None for any other edit."""
+    """Whose version of two an edit lets hold; None for any other edit."""
     return entry.value.get("of") if entry.path == "status" else None
 
 
@@ -96,7 +100,7 @@ def both_finished(standings: Mapping[str, Standing]) -> bool:
     return sum(standing.has_finished for standing in standings.values()) >= 2
 
 
-def settled(standings: Mapping[str, Standing]) -> str | None:
-    """Whose version of two holds; None as long as nobody has said so. Of several who said so the later one counts."""
+def settled(standings: Mapping[str, Standing]) -> Standing | None:
+    """Of who said last which of two versions holds; None as long as nobody has said so."""
     said = [standing for standing in standings.values() if standing.settled is not None]
-    return max(said, key=lambda standing: standing.when).settled if said else None
+    return max(said, key=lambda standing: standing.when) if said else None

@@ -13,9 +13,13 @@ from codecap.review.shown import shown_boxes
 LONGEST_NAME, LONGEST_TEXT = 200, 4000
 MOST_INTERVALS = 1000
 PLACES = 2  # decimals of a pixel that an approved box keeps
+FARTHEST = 1e6  # seconds or pixels: nothing of an annotation lies beyond, so that no sum of its numbers is infinite
 
 Name = Annotated[str, BeforeValidator(writable), Field(min_length=1, max_length=LONGEST_NAME)]
 Text = Annotated[str, BeforeValidator(writable), Field(max_length=LONGEST_TEXT)]
+Number = Annotated[float, Field(ge=-FARTHEST, le=FARTHEST)]
+Place = tuple[Number, Number, Number, Number]  # a `Box`
+Span = tuple[Number, Number]  # an `Interval`
 Choice = Literal["accept", "edit", "reject"]
 Status = Literal["open", "started", "approved", "rejected"]
 
@@ -55,8 +59,8 @@ class ReviewedObject(Posted):
             amodal_xyxy=item.amodal_xyxy,
         )
 
-    def annotated(self, frames: int) -> AnnotatedObject:
-        boxes = shown_boxes(self.base, self.keys, self.visible_s, frames)
+    def annotated(self, frames: int, size_px: tuple[int, int]) -> AnnotatedObject:
+        boxes = shown_boxes(self.base, self.keys, self.visible_s, frames, size_px)
         return AnnotatedObject(
             name=self.name,
             description=self.description,
@@ -105,10 +109,14 @@ class State:
 
 
 class Converter:
-    """Makes annotations of states, and keeps what it made of each object: most do not change from one state to the next."""
+    """Makes annotations of states, and keeps what it made of each object: most do not change from one state to the next.
 
-    def __init__(self, frames: int) -> None:
-        self.frames = frames
+    Args:
+        frames, size_px: of the clip; width and height.
+    """
+
+    def __init__(self, frames: int, size_px: tuple[int, int]) -> None:
+        self.frames, self.size_px = frames, size_px
         self._made: dict[str, tuple[ReviewedObject, AnnotatedObject]] = {}
 
     def annotation(self, state: State, draft: Annotation) -> Annotation:
@@ -123,7 +131,7 @@ class Converter:
     def _annotated(self, item: ReviewedObject) -> AnnotatedObject:
         known = self._made.get(item.name)
         if known is None or known[0] is not item:
-            known = self._made[item.name] = item, item.annotated(self.frames)
+            known = self._made[item.name] = item, item.annotated(self.frames, self.size_px)
         return known[1]
 
 

@@ -41,7 +41,9 @@ def as_json(review: ClipReview, changes: Changes | None) -> dict[str, Any]:
     """All but what depends on who asks."""
     return {
         "clip": clip_of(review.clip),
+        "draft": review.draft_id,
         "revision": review.revision,
+        "batch": review.batch,
         "status": review.state.status,
         "second": review.twice,
         "decided": decided(review.entries),

@@ -9,7 +9,8 @@ A metric's module has:
     LABEL                how a table heads it
     UNIT, RANGE          unit ("" when it has none) and (lowest, highest) value, infinite where there is no end
     HIGHER_IS_BETTER     None for a number that only describes; a failed task is 0 only where it is True
-    NEEDS                what determines its value beside the two videos: some of "annotation", "tracks", "page"
+    NEEDS                what determines its value beside the two videos: some of "objects" and "focal_points" (of the annotation;
+                         with the points go the boxes of the objects that they name), "tracks", "page"
     CLOCK                what its watcher sees of a candidate of another length than its reference (see `Metric.watch_candidate`):
                          "reference" (as when it is not said), "own", or "shots"
     Settings             a record of its settings, with their defaults; unknown ones are refused

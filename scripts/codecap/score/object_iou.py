@@ -22,7 +22,7 @@ LABEL = "Object IoU"
 UNIT = ""
 RANGE = (0.0, 100.0)
 HIGHER_IS_BETTER = True
-NEEDS: tuple[str, ...] = ("annotation", "tracks")
+NEEDS: tuple[str, ...] = ("objects", "tracks")
 
 
 class Settings(Row):

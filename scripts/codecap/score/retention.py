@@ -18,7 +18,7 @@ LABEL = "Retention"
 UNIT = ""
 RANGE = (0.0, 100.0)
 HIGHER_IS_BETTER = True
-NEEDS: tuple[str, ...] = ("annotation",)
+NEEDS: tuple[str, ...] = ("focal_points",)
 
 WORTH = 20  # of each of the judge's points
 

@@ -86,7 +86,7 @@ def same_true_boxes(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
         module = registry.load("score", plugin)
         found = [score for score in rows if score.metric == column]
         unscored = [score for score in found if score.value is None]
-        if "annotation" in module.NEEDS and clip.clip_id not in bench.annotations:
+        if {"objects", "focal_points"} & set(module.NEEDS) and clip.clip_id not in bench.annotations:
             yield sheet.unfit("it has no annotation", column)
         elif plugin == "mps" and unscored:
             yield sheet.unfit(unscored[0].detail, column)

@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from codecap.stats.bootstrap import CONFIDENCE, RESAMPLES, SEED, drawn_clusters, finite, percentiles
 
@@ -45,6 +44,8 @@ def agreement(first: Sequence[float], second: Sequence[float]) -> Agreement:
         raise ValueError(f"correlation of {len(first)} and {len(second)} values")
     if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Agreement(None, None)
+    from scipy import stats  # here, as it takes longer to import than most tables take to make
+
     return Agreement(float(stats.pearsonr(first, second).statistic), float(stats.spearmanr(first, second).statistic))
 
 
@@ -107,7 +108,9 @@ def correlations(
         x, y = table[lines, pair[0]], table[lines, pair[1]]
         told[pair] = agreement(x, y) if _varies(x) and _varies(y) else Agreement(None, None)
         if told[pair].pearson is not None:
-            ranks = stats.rankdata(x), stats.rankdata(y)
+            from scipy.stats import rankdata
+
+            ranks = rankdata(x), rankdata(y)
             sums[pair] = [_sums(*of_kind, of[lines], int(of.max()) + 1) for of_kind in ((x, y), ranks)]
     ends = _intervals(sums, int(of.max()) + 1 if len(of) else 0, resamples, confidence, seed)
     return {

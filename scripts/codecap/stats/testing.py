@@ -10,7 +10,6 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import optimize, stats
 
 POWER = 0.8
 SIGNIFICANCE = 0.05
@@ -51,6 +50,8 @@ def detectable_difference(sd: float, videos: int, power: float = POWER, signific
 @functools.cache
 def _effect(videos: int, power: float, significance: float) -> float:
     """The difference in standard errors that is found with this chance."""
+    from scipy import optimize, stats  # here, as it takes longer to import than most tables take to make
+
     freedom = videos - 1
     beyond = float(stats.t.ppf(1 - significance / 2, freedom))
 

@@ -36,6 +36,7 @@ def work(who, objects, points=(), rejected=(), clip_id="A_1"):
         ((80, 10, 5, 5), 0.85, 0.07 / 0.22, 0.63125 / 0.78125),  # kappa's paradox: the same agreement, hardly any kappa
         # the worked example of Cohen's kappa in many textbooks: 20 yes-yes, 5, 10, 15 no-no
         ((20, 5, 10, 15), 0.70, 0.40, 0.2050 / 0.5050),
+        ((118, 5, 2, 0), 0.944, -0.0234, 0.9408),  # Gwet 2002, on kappa's paradoxes: kappa -0.023, AC1 0.941
         ((10, 0, 0, 10), 1.0, 1.0, 1.0),
     ],
 )
@@ -76,6 +77,15 @@ def test_what_was_renamed_or_added_by_both_is_paired_by_its_place():
     told = compare(first, second)
     assert told.box_iou == {"red ball": pytest.approx(19 / 21)} and told.interval_iou == {"f9": pytest.approx(0.8)}
     assert (told.unpaired_first, told.unpaired_second) == (["objects/new"], ["objects/other"])
+
+
+def test_what_both_added_under_the_next_free_name_is_not_the_same_for_that():
+    """The page calls the first point that anybody adds to this draft f3."""
+    first = work("ann", [thing("ball")], [point("f1"), point("f3", 0.0, 0.4)])
+    second = work("ben", [thing("ball")], [point("f1"), point("f3", 0.6, 1.0), point("f4", 0.0, 0.5)])
+    told = compare(first, second)
+    assert told.interval_iou == {"f1": 1.0, "f3": pytest.approx(0.8)}
+    assert (told.unpaired_first, told.unpaired_second) == ([], ["focal_points/f3"])
 
 
 def test_decisions_on_the_drafts_items():

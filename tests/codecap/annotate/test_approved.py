@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from codecap.annotate.approved import content_digest, gather, is_approved, strays
 from codecap.records import AnnotatedObject, Annotation, Clip, FocalPoint, Review, write_record
 
@@ -31,6 +33,17 @@ def test_a_bad_file_keeps_only_its_own_clip_back(tmp_path):
     assert "A_4.json" in gathered["A_4"] and "UTF-8" in gathered["A_4"]
     assert "A_5.json" in gathered["A_5"] and "no approved annotation" in gathered["A_5"]
     assert [problem.clip_id for problem in problems] == ["A_2", "A_3", "A_4", "A_5"]
+
+
+@pytest.mark.parametrize("place", ["boxes_xyxy", "amodal_xyxy"])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400"])
+def test_what_is_no_number_keeps_its_clip_back(tmp_path, place, number):
+    """JSON has no such numbers, but many programs write and read them."""
+    told = right("A_1").model_dump(mode="json")
+    told["objects"][0][place] = [[1, 1, 9, 9]] * 23 + [[1, 1, "HERE", 9]]
+    (tmp_path / "A_1.json").write_text(json.dumps(told).replace('"HERE"', number))
+    gathered, _ = gather([clip("A_1")], tmp_path)
+    assert "A_1.json" in gathered["A_1"]
 
 
 def test_a_warning_keeps_nothing_back(tmp_path):

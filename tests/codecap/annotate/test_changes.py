@@ -102,6 +102,9 @@ def test_an_encoded_clip_is_measured_alike_and_once(tmp_path):
     clip = Clip(clip_id="A_1", category="A", mp4=mp4, sha256=file_sha256(mp4), frames=30, width_px=WIDTH_PX, height_px=HEIGHT_PX)
     first = kept(clip, tmp_path / "bulk")
     assert first.stretches() == [(13, 25)] and (first.width_px, first.frames) == (WIDTH_PX, 30)
+    other = clip.model_copy(update={"clip_id": "A_2", "sha256": "0" * 64})
+    with pytest.raises(VideoError, match="sha256 differs"):
+        kept(other, tmp_path / "bulk")  # what is kept under a digest must be of that very file
     mp4.unlink()
     again = kept(clip, tmp_path / "bulk")
     assert np.array_equal(again.lagged, first.lagged) and np.array_equal(again.stepwise, first.stepwise)

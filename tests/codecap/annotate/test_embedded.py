@@ -76,6 +76,15 @@ def test_there_is_always_an_object_and_a_static_point(tmp_path, pictures):
     assert [problem for problem in problems(drafted, clip) if problem.severity == "error"] == []
 
 
+def test_a_strip_that_is_made_small_still_has_neighbours_above_and_below(tmp_path):
+    mp4 = tmp_path / "strip.mp4"
+    with CanonicalWriter(mp4, 1600, 4) as writer:
+        for _ in range(3):
+            writer.add(np.full((4, 1600, 3), 60, np.uint8))
+    clip = Clip(clip_id="X_1", category="F", mp4=mp4, sha256="0", frames=3, width_px=1600, height_px=4)
+    assert load({}).propose(clip).objects
+
+
 def test_an_unknown_setting_is_refused():
     with pytest.raises(ValidationError, match="colour"):
         load({"colour": 3})

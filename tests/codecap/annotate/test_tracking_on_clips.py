@@ -15,6 +15,8 @@ from codecap.records import Clip
 
 pytestmark = pytest.mark.slow
 
+SOME = ("B_001", "C_001")  # of the demo: a game with look-alikes, a logo animation
+
 Fit = list[tuple[str, Truth, list]]
 
 
@@ -34,15 +36,18 @@ def check(fit: Fit) -> None:
 
 
 def test_follows_the_demos_objects_from_one_true_box():
+    """Of two clips, and of all where third-party ones are looked at too: a minute more."""
     fit: Fit = []
     for clip in known_demo_clips():
+        if EXTRA is None and clip.clip_id not in SOME:
+            continue
         truth = demo_truth(clip)
         chosen = [item for item in truth.values() if item.fit or item.twin_in_sight(truth)]
         for item, found in zip(chosen, followed(clip, chosen), strict=True):
             assert found.track.status == ("found" if item.fit else "ambiguous"), (clip.clip_id, item.name)
             if item.fit:
                 fit.append((clip.clip_id, item, found.track.boxes_xyxy))
-    assert len(fit) >= 10
+    assert len(fit) >= (9 if EXTRA is None else 18)
     check(fit)
 
 

@@ -9,7 +9,7 @@ from codecap.bench import review
 
 @pytest.mark.slow
 def test_a_clip_is_opened_stepped_through_and_edited():
-    waits = review.measure(12, 320, 180, 3, steps=3)
+    waits = review.measure(4, 320, 180, 3, steps=3)
     assert all(0 < value < review.LIMIT_MS for value in dataclasses.asdict(waits).values())
     assert review.as_table(waits).count(" ms") == len(dataclasses.fields(waits))
 

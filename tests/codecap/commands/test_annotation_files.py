@@ -5,26 +5,37 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
-from codecap.cli import app
+from codecap.clips_table import read_clips
+from codecap.commands.annotations import app
 from codecap.config import PROJECT
 from codecap.records import Annotation, read_record
+from codecap.review.beginning import begin
 
 DEMO = PROJECT / "resources" / "demo" / "annotations"
 
 
 def call(*words, status=0):
-    done = CliRunner().invoke(app, ["annotations", *map(str, words)])
+    done = CliRunner().invoke(app, [*map(str, words)])
     assert done.exit_code == status, (done.output, done.exception)
     return done
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    out = tmp_path_factory.mktemp("cvat")
+    assert "168 frames of 640x360 px at 24 a second" in call("export", "cvat", "--out", out, "--clip", "A_001").stdout
+    return (out / "A_001.xml").read_text(encoding="utf-8")
+
+
 @pytest.fixture
-def xml(tmp_path):
-    told = call("export", "cvat", "--out", tmp_path / "cvat", "--clip", "A_001").stdout
-    assert "168 frames of 640x360 px at 24 a second" in told
-    return tmp_path / "cvat" / "A_001.xml"
+def xml(exported, tmp_path):
+    (tmp_path / "cvat").mkdir()
+    path = tmp_path / "cvat" / "A_001.xml"
+    path.write_text(exported, encoding="utf-8")
+    return path
 
 
 def test_what_was_changed_in_the_tool_is_imported_and_the_rest_stays(xml, tmp_path):
@@ -59,6 +70,21 @@ def test_a_file_under_another_name_needs_the_clip(xml, tmp_path):
     done = call("import", "cvat", xml, "--out", tmp_path, status=1)
     assert "about no clip of the table; say which it is with --clip" in done.stderr
     call("import", "cvat", xml, "--out", tmp_path, "--clip", "A_001")
+
+
+def test_a_clip_under_review_is_not_approved_from_aside(xml, tmp_path):
+    """What is imported would be overwritten by what the review approves, which has never seen it."""
+    settings = {"annotations_folder": str(tmp_path / "approved"), "review": {"folder": str(tmp_path / "reviews")}}
+    config = tmp_path / "my.yaml"
+    config.write_text(yaml.safe_dump({**yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text()), **settings}))
+    words = ("import", "cvat", xml, "--onto", DEMO, "--config", config, "--out", tmp_path / "approved")
+    clip = next(clip for clip in read_clips(PROJECT / "resources" / "demo" / "clips.tsv") if clip.clip_id == "A_001")
+    begin(tmp_path / "reviews" / "A_001", clip, Annotation(clip_id="A_001"), twice=False)
+    told = call(*words, status=1).stderr
+    assert "a review of A_001 has begun" in told and "or add --replace" in told
+    assert not (tmp_path / "approved").exists()
+    call(*words, "--replace")
+    assert (tmp_path / "approved" / "A_001.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,19 @@ def test_right_annotations_pass_with_and_without_a_look_at_the_videos(clips):
     assert json.loads(call("annotations", "check", "--videos", "--json")) == {"problems": [], "signals": {"A_1": {}, "A_2": {}}}
 
 
+def test_the_videos_of_the_runs_own_table_are_where_the_run_has_put_them(clips):
+    """`snakemake dataset` names them as they lie in the store, whatever `clips_folder` says of the committed table."""
+    bulk = Path("store/bulk/clips")
+    bulk.mkdir(parents=True)
+    for clip in clips:
+        clip.mp4.rename(bulk / clip.mp4.name)
+    table = Path("results/3_annotate/clips.tsv")
+    write_clips(table, [clip.model_copy(update={"mp4": bulk / clip.mp4.name}) for clip in clips], bulk)
+    assert (
+        call("annotations", "check", "--videos", "--from", "approved", "--table", str(table)) == "2 clips, 0 errors, 0 warnings\n"
+    )
+
+
 def test_what_is_wrong_and_what_is_doubtful_is_named(clips):
     write_record(Path("approved/A_1.json"), annotation("A_1", [*BOXES[:12], *[(40.0, 20.0, 50.0, 30.0)] * 12]))
     write_record(Path("approved/B_9.json"), annotation("B_9"))

@@ -9,6 +9,7 @@ from codecap.exchange.failures import ServerFailed, Unreadable
 from codecap.exchange.question import Answer
 from codecap.exchange.wire import anthropic, google, in_base64, openai, was_bought
 from codecap.records import Usage
+from codecap.store import ItemStore, packing
 
 SCHEMA = {
     "type": "object",
@@ -296,3 +297,13 @@ def test_complaints():
 def test_an_endpoint_holds_no_key(told, why):
     with pytest.raises(ValueError, match=why):
         endpoint("openai", **told)
+
+
+def test_a_video_is_read_where_the_store_has_it(tmp_path):
+    """A collected clip may lie in a pack when a model is shown it."""
+    made = ItemStore(tmp_path, stage="ingest", salt="s").get_or_make(
+        "a", "A_001", "k", lambda draft: draft.file("mp4").write_bytes(b"pictures") and "value"
+    )
+    assert sum(done.items for _, done in packing.pack(tmp_path, lambda clip_id: "00")) == 1
+    assert not made.files["mp4"].exists()
+    assert Video.of(made.files["mp4"]).data == b"pictures"

@@ -36,6 +36,46 @@ def coco_vid(first=0, frames=12, boxes=((0, [1, 2, 3, 4]),)):
     }  # fmt: skip
 
 
+def test_a_whole_file_of_youtube_vis(tmp_path, make_clip):
+    """Masks as run lengths, null where the object is not to be seen, several videos and categories; ids from 0 or any."""
+    told = {
+        "info": {"description": "YouTube-VIS", "url": "", "version": "1.0", "year": 2019, "contributor": "", "date_created": ""},
+        "licenses": [{"url": "", "id": 1, "name": ""}],
+        "videos": [
+            {"width": 640, "length": 3, "date_captured": "", "license": 1, "flickr_url": "", "coco_url": "", "height": 480, "id": 0,
+             "file_names": ["A_001/00000.jpg", "A_001/00005.jpg", "A_001/00010.jpg"]},
+            {"width": 320, "length": 2, "height": 240, "id": 1, "file_names": ["B_002/00000.jpg", "B_002/00005.jpg"]},
+        ],
+        "annotations": [
+            {"video_id": 1, "iscrowd": 0, "height": 240, "width": 320, "length": 1, "id": 4, "category_id": 26, "areas": [2, None],
+             "segmentations": [{"counts": [9, 2, 76789], "size": [240, 320]}, None], "bboxes": [[0.0, 9.0, 1.0, 2.0], None]},
+            {"video_id": 0, "iscrowd": 0, "height": 480, "width": 640, "length": 1, "id": 9, "category_id": 1,
+             "areas": [None, 4, 4],
+             "segmentations": [None, {"counts": "abc", "size": [480, 640]}, {"counts": "abd", "size": [480, 640]}],
+             "bboxes": [None, [638.0, 478.0, 2.0, 2.0], [0.0, 0.0, 2.0, 2.0]]},
+        ],
+        "categories": [
+            {"supercategory": "object", "id": 1, "name": "persön"},
+            {"supercategory": "object", "id": 26, "name": "owl"},
+        ],
+    }  # fmt: skip
+    path = tmp_path / "instances.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(told, indent=1).replace("\n", "\r\n").encode())
+    assert coco.names(path) == ["A_001", "B_002"]
+    (person,) = coco.read(path, make_clip(frames=3)).objects
+    assert person.name == "persön" and person.boxes_xyxy == [None, (638.0, 478.0, 640.0, 480.0), (0.0, 0.0, 2.0, 2.0)]
+    (owl,) = coco.read(path, make_clip(frames=2, width_px=320, height_px=240, clip_id="B_002")).objects
+    assert owl.name == "owl" and owl.boxes_xyxy == [(0.0, 9.0, 1.0, 11.0), None]
+
+
+def test_a_file_about_many_clips_is_sorted_once_and_anew_when_it_changes(tmp_path, make_clip):
+    path = file(tmp_path, coco_vid())
+    assert coco._data(path) is coco._data(path)
+    assert coco.read(path, make_clip(frames=12)).objects[0].boxes_xyxy[0] == (1.0, 2.0, 4.0, 6.0)
+    file(tmp_path, coco_vid(boxes=((0, [10, 20, 30, 40.5]),)))
+    assert coco.read(path, make_clip(frames=12)).objects[0].boxes_xyxy[0] == (10.0, 20.0, 40.0, 60.5)
+
+
 def file(folder, told):
     path = folder / "instances.json"
     path.write_text(json.dumps(told))
@@ -100,6 +140,9 @@ def test_whole_objects_are_kept(tmp_path, clip):
     assert coco.read(tmp_path / "x.json", clip).objects[0].amodal_xyxy == item.amodal_xyxy
 
 
+POINT = {"focal_id": "p", "kind": "static", "description": "x", "start_s": 0}
+
+
 def change(told, **keys):
     told["annotations"][0].update(keys)
     return told
@@ -116,6 +159,13 @@ def change(told, **keys):
         (change(youtube_vis([None] * 12), category_id=[3]), "an id is a whole number or a text, not list"),
         (change(youtube_vis([None] * 12), visible_s=[[1]]), "visible_s: each interval"),
         (youtube_vis([None] * 12, focal_points=[{"kind": "slow"}]), "focal_points: .*kind"),
+        (youtube_vis([None] * 12, focal_points=[{**POINT, "end_s": 1e308}]), "focal point p: 1e\\+308 is too large"),
+        (change(youtube_vis([None] * 12), visible_s=[[0, 1e308]]), "visible_s: 1e\\+308 is too large"),
+        (change(youtube_vis([None] * 12), visible_s=[[0, 1]] * 501), "visible_s: 501 intervals"),
+        (change(youtube_vis([None] * 12), bboxes=[[1e308, 0, 1e308, 4]] * 12), "1e\\+308 is too large"),
+        (change(youtube_vis([None] * 12), video_id=[7]), "video_id of 1: an id is a whole number or a text, not list"),
+        ({"videos": [{"id": 1, "name": "A_001"}, {"id": 1, "name": "B_002"}]}, "two of its videos have one id"),
+        (change(coco_vid(), image_id=None), "image_id of 0: an id is a whole number or a text, not NoneType"),
         (change(coco_vid(), instance_id=None), "an id is a whole number or a text, not NoneType"),
         (coco_vid(boxes=((0, [1, 2, 3, 4]), (0, [1, 2, 3, 4]))), "track 3: has two boxes on frame 0"),
         ({"images": [], "annotations": []}, "has no `videos`"),

@@ -72,6 +72,106 @@ def test_two_tracks_of_a_label_get_names_of_their_own(tmp_path, make_clip):
     assert [item.name for item in cvat.read(file(tmp_path, one, one), make_clip(frames=12)).objects] == ["car 1", "car 2"]
 
 
+WHOLE_EXPORT = """<?xml version="1.0" encoding="utf-8"?>
+<annotations>
+  <version>1.1</version>
+  <meta>
+    <task>
+      <id>31</id>
+      <name>A_001</name>
+      <size>6</size>
+      <mode>interpolation</mode>
+      <overlap>5</overlap>
+      <bugtracker></bugtracker>
+      <created>2026-03-02 10:00:00.000000+00:00</created>
+      <updated>2026-03-02 11:00:00.000000+00:00</updated>
+      <subset>default</subset>
+      <start_frame>0</start_frame>
+      <stop_frame>5</stop_frame>
+      <frame_filter></frame_filter>
+      <segments>
+        <segment><id>40</id><start>0</start><stop>5</stop><url>http://localhost:8080/api/jobs/40</url></segment>
+      </segments>
+      <owner><username>zoë</username><email>zoe@example.org</email></owner>
+      <assignee></assignee>
+      <labels>
+        <label><name>object</name><color>#ff0000</color><type>rectangle</type><attributes>
+          <attribute><name>name</name><mutable>False</mutable><input_type>text</input_type><default_value></default_value>
+          <values></values></attribute>
+          <attribute><name>lit</name><mutable>True</mutable><input_type>checkbox</input_type><default_value>false</default_value>
+          <values>false</values></attribute></attributes></label>
+        <label><name>Wagen</name><color>#00ff00</color><type>any</type><attributes></attributes></label>
+      </labels>
+      <original_size><width>640</width><height>480</height></original_size>
+      <source>A_001.mp4</source>
+    </task>
+    <dumped>2026-03-02 11:05:00.000000+00:00</dumped>
+  </meta>
+  <track id="0" label="object" source="manual" group_id="2">
+    <box frame="0" keyframe="1" outside="0" occluded="0" xtl="0.00" ytl="10.50" xbr="20.00" ybr="30.25" z_order="0">
+      <attribute name="lit">false</attribute><attribute name="name">Mühle &amp; Söhne</attribute></box>
+    <box frame="1" keyframe="0" outside="0" occluded="0" xtl="5.00" ytl="10.50" xbr="25.00" ybr="30.25" z_order="0">
+      <attribute name="lit">false</attribute><attribute name="name">Mühle &amp; Söhne</attribute></box>
+    <box frame="2" keyframe="1" outside="0" occluded="1" xtl="10.00" ytl="10.50" xbr="30.00" ybr="30.25" z_order="0">
+      <attribute name="lit">true</attribute><attribute name="name">Mühle &amp; Söhne</attribute></box>
+    <box frame="3" keyframe="1" outside="1" occluded="0" xtl="10.00" ytl="10.50" xbr="30.00" ybr="30.25" z_order="0">
+      <attribute name="lit">true</attribute><attribute name="name">Mühle &amp; Söhne</attribute></box>
+    <box frame="5" keyframe="1" outside="0" occluded="0" xtl="620.00" ytl="10.50" xbr="640.00" ybr="30.25" z_order="0">
+      <attribute name="lit">true</attribute><attribute name="name">Mühle &amp; Söhne</attribute></box>
+  </track>
+  <track id="1" label="Wagen" source="semi-auto">
+    <box frame="2" keyframe="1" outside="0" occluded="0" xtl="1.00" ytl="2.00" xbr="3.00" ybr="4.00" z_order="1"></box>
+    <box frame="3" keyframe="1" outside="1" occluded="0" xtl="1.00" ytl="2.00" xbr="3.00" ybr="4.00" z_order="1"></box>
+  </track>
+</annotations>
+"""
+
+
+@pytest.mark.parametrize(("mark", "line"), [("", "\n"), ("\ufeff", "\r\n")])
+def test_a_whole_export_of_a_task(tmp_path, make_clip, mark, line):
+    """A track that is partly hidden, leaves and comes back; a shape of one frame, which CVAT exports as a track of two boxes."""
+    path = tmp_path / "annotations.xml"
+    path.write_bytes((mark + WHOLE_EXPORT.replace("\n", line)).encode())
+    mill, wagon = cvat.read(path, make_clip(frames=6)).objects
+    assert cvat.names(path) == ["A_001"]
+    assert (mill.name, wagon.name) == ("Mühle & Söhne", "Wagen")
+    assert mill.boxes_xyxy == [
+        (0.0, 10.5, 20.0, 30.25), (5.0, 10.5, 25.0, 30.25), (10.0, 10.5, 30.0, 30.25), None, None, (620.0, 10.5, 640.0, 30.25),
+    ]  # fmt: skip
+    assert mill.visible_s == [(0.0, 3 / 24), (5 / 24, 6 / 24)]
+    assert wagon.boxes_xyxy == [None, None, (1.0, 2.0, 3.0, 4.0), None, None, None]
+
+
+def test_an_export_of_a_job_about_a_part_of_the_clip_is_refused(tmp_path, make_clip):
+    path = tmp_path / "annotations.xml"
+    told = WHOLE_EXPORT.replace("task>", "job>").replace("      <name>A_001</name>\n", "").replace("<source>A_001.mp4</source>", "")
+    path.write_text(told, encoding="utf-8")
+    assert cvat.names(path) == ["annotations"]
+    assert len(cvat.read(path, make_clip(frames=6)).objects) == 2
+    with pytest.raises(FormatError, match="is about 6 frames; clip A_001 has 12 .* a part of the clip, export the whole"):
+        cvat.read(path, make_clip(frames=12))
+
+
+def test_of_each_nth_frame_the_ones_between_are_interpolated(tmp_path, make_clip):
+    """Every fifth of 13 frames is 0, 5 and 10: CVAT says that the last frame is 10."""
+    kept = "<start_frame>0</start_frame><stop_frame>10</stop_frame><frame_filter>step=5</frame_filter>"
+    path = file(tmp_path, [box(0, (0, 0, 9, 9)), box(5, (10, 0, 19, 9)), box(10, (10, 0, 19, 9))], frames=3, more=kept)
+    with pytest.raises(FormatError, match="does not say how many frames there are.*--fps"):
+        cvat.read(path, make_clip(frames=13))
+    boxes = cvat.read(path, make_clip(frames=13), Told(fps=24)).objects[0].boxes_xyxy
+    assert [found[0] for found in boxes] == [0, 2, 4, 6, 8, 10, 10, 10, 10, 10, 10, 10, 10]
+
+
+def test_every_key_frame_bears_the_attributes(annotation, clip, tmp_path):
+    """CVAT's importer takes key frames alone, and of attributes that do not change what the last one of a track says."""
+    path = tmp_path / "A_001.xml"
+    cvat.write(annotation, clip, path)
+    for track, item in zip(ET.parse(path).getroot().findall("track"), annotation.objects, strict=True):
+        keys = track.findall("box[@keyframe='1']")
+        assert {key.findtext("attribute[@name='name']") for key in keys} == {item.name}
+        assert {key.findtext("attribute[@name='description']") for key in keys} == {item.description}
+
+
 def test_what_is_written_is_what_the_documentation_says(annotation, clip, tmp_path):
     path = tmp_path / "A_001.xml"
     cvat.write(annotation, clip, path)
@@ -98,6 +198,9 @@ def test_what_is_written_is_what_the_documentation_says(annotation, clip, tmp_pa
     assert [one.get("outside") for one in pixel.findall("box")] == ["0"]  # nothing stands behind the last frame
 
 
+STRANGE = '><attribute name="visible_s">0 to 1e308</attribute></box><box frame="9" xtl="0" ytl="0" xbr="1" ybr="1"'
+
+
 @pytest.mark.parametrize(
     ("tracks", "says"),
     [
@@ -107,6 +210,9 @@ def test_what_is_written_is_what_the_documentation_says(annotation, clip, tmp_pa
         ([[box(12, (0, 0, 9, 9))]], "frame 12: behind the last frame; the video has 12"),
         ([[box(3, (0, 0, 9, 9)), box(3, (1, 0, 9, 9))]], "frame 3: has two boxes"),
         ([['<box frame="0" xtl="nan" ytl="0" xbr="1" ybr="1" outside="0"/>']], "'nan' is no finite number"),
+        ([['<box frame="0" xtl="0" ytl="0" xbr="1e300" ybr="1" outside="0"/>']], "1e\\+300 is too large"),
+        ([[box(0, (0, 0, 9, 9), more=STRANGE)]], "1e\\+308 is too large"),
+        ([[]] * 501, "501 tracks in one clip; at most 500"),
         ([['<box frame="x" xtl="0" ytl="0" xbr="1" ybr="1" outside="0"/>']], "'x' is no finite number"),
     ],
 )

@@ -101,6 +101,54 @@ def test_another_rate_is_told_by_frames_and_duration(tmp_path, clip):
         label_studio.read(path, clip, Told(fps=24))
 
 
+def textarea(region, name, *lines):
+    """As the editor exports it: with what the region has, beside the text."""
+    value = {"framesCount": 300, "duration": 10.01, "sequence": [], "text": list(lines)}
+    return {"id": region, "from_name": name, "to_name": "video", "type": "textarea", "origin": "manual", "value": value}
+
+
+def test_a_whole_export_of_a_project(tmp_path, clip, caplog):
+    """Tasks that are done, skipped and not begun; relations, choices, predictions, several labels; a clip of 300 frames at 30 a
+    second whose length the player tells a hundredth of a second too long, so that there is a frame 301."""
+    box = {
+        "id": "a1", "from_name": "box", "to_name": "video", "type": "videorectangle", "origin": "manual",
+        "meta": {"text": ["note"]},
+        "value": {
+            "framesCount": 301, "duration": 10.01, "labels": ["Auto", "rot"],
+            "sequence": [
+                {"frame": 1, "enabled": True, "rotation": 0, "x": 0, "y": 50, "width": 25, "height": 50, "time": 1 / 30},
+                {"frame": 301, "enabled": True, "rotation": 0, "x": 75, "y": 0, "width": 25, "height": 50, "time": 301 / 30},
+            ],
+        },
+    }  # fmt: skip
+    point = {"id": "t1", "from_name": "focal", "to_name": "video", "type": "timelinelabels", "origin": "manual",
+             "value": {"ranges": [{"start": 31, "end": 60}], "timelinelabels": ["static"]}}  # fmt: skip
+    relation = {"from_id": "a1", "to_id": "t1", "type": "relation", "direction": "right", "labels": ["is in"]}
+    choice = {"id": "c1", "from_name": "quality", "to_name": "video", "type": "choices", "origin": "manual",
+              "value": {"choices": ["good"]}}  # fmt: skip
+    results = [box, point, textarea("a1", "name", "café ☕"), textarea("a1", "description", "one", "two"), relation, choice]
+    results += [textarea("t1", "description", "It stands still"), textarea("t1", "objects", "café ☕")]
+    done = task(*results, ground_truth=False, lead_time=31.5, completed_by=1, result_count=2)
+    done |= {
+        "predictions": [{"id": 7, "result": [box], "score": 0.5}],
+        "drafts": [],
+        "file_upload": "0a1b2c3d-A_001.mp4",
+        "meta": {},
+    }
+    skipped = task(video="/data/upload/1/99999999-B_002.mp4", was_cancelled=True)
+    path = file(tmp_path, skipped, {**task(video="C_003.mp4"), "annotations": []}, done)
+
+    assert label_studio.names(path) == ["A_001"]
+    assert "of 3 tasks, 2 are not annotated; passed over" in caplog.text
+    found = label_studio.read(path, clip.model_copy(update={"frames": 240}))
+    (item,) = found.objects
+    assert (item.name, item.description) == ("café ☕", "one\ntwo")
+    assert item.boxes_xyxy[0] == (0.0, 240.0, 160.0, 480.0)
+    assert item.boxes_xyxy[239][0] == pytest.approx(480 * 298 / 300)  # of 30 a second, frame 298 (from 0) is on screen at 239/24 s
+    (still,) = found.focal_points
+    assert (still.start_s, still.end_s, still.objects) == (1.0, 2.0, ["café ☕"])
+
+
 def test_the_task_is_found_by_the_name_of_its_video(tmp_path, clip):
     region = sequence((1, True, 0, 0, 9, 9))
     path = file(
@@ -153,6 +201,13 @@ def test_what_is_written_is_what_its_editor_reads(annotation, clip, tmp_path):
         ([sequence((1, True, 0, 0, 9, None))], "height: 'None' is no finite number"),
         ([{**MOVING, "value": {"ranges": [{"start": 3, "end": 5}], "timelinelabels": ["Moving"]}}], "its label is 'Moving'"),
         ([MOVING], "region a1: has no text `description`"),
+        (
+            [{**MOVING, "value": {"ranges": [{"start": 3, "end": 50}], "timelinelabels": ["static"]}}],
+            "range: behind the last frame",
+        ),
+        ([{**MOVING, "value": {"ranges": [{"start": 3, "end": None}], "timelinelabels": ["static"]}}], "end: 'None' is no finite"),
+        ([sequence((1, True, 1e300, 0, 9, 9))], "x: 1e\\+300 is too large"),
+        ([sequence((1, True, 0, 0, 9, 9)) | {"meta": {"visible_s": [[0, 1e308]]}}], "meta.visible_s: 1e\\+308 is too large"),
         ([{**MOVING, "value": {"ranges": [{"start": 3, "end": 5}] * 2, "timelinelabels": ["static"]}}], "has 2 ranges"),
         ([{"type": "videorectangle", "id": "r", "value": {"sequence": {}}}], "region r: sequence: must be a list"),
         (["x"], "result 1: must be an object"),

@@ -35,6 +35,24 @@ def test_frames_and_pixels_are_from_1(tmp_path, hd):
     assert mot.read(path, hd, Told(first_pixel=0)).objects[0].boxes_xyxy[0] == (1363.0, 569.0, 1466.0, 810.0)
 
 
+def test_a_file_as_other_tools_write_it(tmp_path, hd):
+    """Lines ended as on Windows, a byte order mark; tracks from 0; frames and classes in any order; one that leaves and returns."""
+    path = folder(tmp_path, info=TWO_SECONDS.replace("\n", "\r\n"), labels="\ufeffHändler\r\nauto\r\n")
+    lines = ["3,1,11,21,10,10,1,2,0.25", "1,0,1,1,5.5,6,1,1,1.0", "1,1,1,1,10,10,1,2,1", "40,0,1911,1071,10,10,1,1,0"]
+    (path / "gt" / "gt.txt").write_bytes(("\ufeff" + "\r\n".join(lines) + "\r\n").encode())
+    (path / "seqinfo.ini").write_text(INFO.format(frames=48).replace("frameRate=30", "frameRate=24"))
+    first, second = mot.read(path, hd).objects
+    assert (first.name, second.name) == ("Händler", "auto")
+    assert first.boxes_xyxy[:2] == [(0.0, 0.0, 5.5, 6.0), None] and first.boxes_xyxy[39] == (1910.0, 1070.0, 1920.0, 1080.0)
+    assert second.boxes_xyxy[:4] == [(0.0, 0.0, 10.0, 10.0), None, (10.0, 20.0, 20.0, 30.0), None]
+
+
+def test_of_ten_values_the_last_three_are_a_place_in_the_world(tmp_path, hd):
+    """As in the ground truth of 3D MOT 2015, where the eighth value is metres, not a class."""
+    path = folder(tmp_path, "1,1,11,11,10,10,1,3.25,7.5,0", "2,1,11,11,10,10,1,2,7.5,0")
+    assert [item.name for item in mot.read(path, hd).objects] == ["track 1"]
+
+
 def test_the_rate_is_that_of_seqinfo(tmp_path, hd):
     path = folder(tmp_path, *(f"{frame},1,{frame},1,10,10,1,1,1" for frame in range(1, 61)))
     boxes = mot.read(path, hd).objects[0].boxes_xyxy
@@ -96,6 +114,8 @@ def test_visibility_is_the_share_of_the_whole_object(tmp_path, clip):
         ("1,-1,1,1,10,10,0.8,-1,-1,-1", "a file of detections"),
         ("1,1,5,5,10,10,1,1,1", "track 1 has two boxes on frame 1"),
         ("2,1,5,5,0,10,1,1,1", "the box 4, 4 to 4, 14 is empty"),
+        ("2,1,5,5,1e300,10,1,1,1", "1e\\+300 is too large"),
+        ("2,1,5,5,inf,10,1,1,1", "'inf' is no finite number"),
         ("2,1,x,5,10,10,1,1,1", "'x' is no finite number"),
         ("2,1.5,5,5,10,10,1,1,1", "1.5 is no whole number"),
     ],

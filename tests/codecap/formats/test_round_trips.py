@@ -15,6 +15,7 @@ from codecap.records import Annotation, read_record
 
 FORMATS = registry.available("formats")
 DEMO = PROJECT / "resources" / "demo"
+SOME = "E_001"  # whose objects come late, leave, and come back
 
 
 def test_the_formats_are_these():
@@ -82,8 +83,10 @@ def test_numbers_that_are_not_round_stay_within_the_hundredth(form, clip, tmp_pa
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_demo_comes_back_as_it_was(name, tmp_path):
     clips = {clip.clip_id: clip for clip in read_clips(DEMO / "clips.tsv")}
+    if name != "coco":
+        clips = {SOME: clips[SOME]}
     paths = [path for _, path in transfer.export(name, clips.values(), DEMO / "annotations", tmp_path)]
-    assert len(paths) == len(clips) == 5
+    assert len(paths) == len(clips) == (5 if name == "coco" else 1)
     bare = transfer.read(name, paths, clips)
     rows = transfer.merge(name, bare, DEMO / "annotations", who="Kim", when="2026-11-30")
     for plain, row in zip(bare, rows, strict=True):

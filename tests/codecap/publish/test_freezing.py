@@ -2,6 +2,7 @@
 
 import doctest
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -95,6 +96,32 @@ def test_a_change_needs_a_later_version_and_touches_its_own_row_alone(config):
         freeze(config, version="1.0")
 
 
+@pytest.mark.parametrize("writing", ["write_rows", "write_clips"])
+def test_a_freeze_that_was_killed_is_done_again_by_the_same_call(config, monkeypatch, writing):
+    """Before either of its files is written: the versions still say what changed and what left."""
+    freeze(config, Path("all.tsv"))
+    for version, told in (("1.1.0", annotation("A_1", "A red ball")), ("1.2.0", annotation("A_1", reviews=()))):
+        approve(told)
+        with monkeypatch.context() as killed:
+            killed.setattr(freezing, writing, Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                freeze(config, version=version, drop=True)
+        found = freeze(config, version=version, drop=True)
+        assert found.is_new and (found.version.changed, found.version.left) in [(["A_1"], []), ([], ["A_1"])]
+        assert list(read_rows(versions_of(Path("clips.tsv")), Version))[-1] == found.version
+        assert not freeze(config, version=version).is_new
+    assert [row.version for row in read_rows(versions_of(Path("clips.tsv")), Version)] == ["1.0.0", "1.1.0", "1.2.0"]
+    assert set(frozen()) == {"A_0"}
+
+
+def test_other_facts_of_a_clip_need_a_later_version_too(config, videos):
+    freeze(config, Path("all.tsv"))
+    write_clips(Path("all.tsv"), [videos[0].model_copy(update={"licence": "MIT"}), *videos[1:]])
+    with pytest.raises(UserError, match=r"version 1\.0\.0 is frozen already(.|\n)*A_0"):
+        freeze(config, Path("all.tsv"))
+    assert freeze(config, Path("all.tsv"), version="1.0.1").version.changed == ["A_0"]
+
+
 def test_a_clip_that_was_frozen_leaves_only_when_told_to(config):
     freeze(config, Path("all.tsv"))
     approve(annotation("A_1", reviews=()))
@@ -112,6 +139,19 @@ def test_the_runs_own_table_is_taken_first(config, videos):
     write_clips(COLLECTED, [videos[0].model_copy(update={"mp4": folder / "A_0.mp4"})], folder)
     assert freeze(config).version.changed == ["A_0"]
     assert frozen()["A_0"].mp4.is_file()
+    for source in (COLLECTED, COLLECTED.absolute()):  # whatever `clips_folder` says of the frozen table
+        freeze({**config, "clips_folder": "elsewhere"}, source, out=Path(f"of_{source.is_absolute()}.tsv"))
+
+
+def test_a_table_of_elsewhere_has_its_videos_beside_it(config, videos):
+    """As `codecap ingest` writes it; `clips_folder` is about the configuration's own table."""
+    Path("ingested").mkdir()
+    (mp4 := Path("ingested") / "A_0.mp4").write_bytes(videos[0].mp4.read_bytes())
+    write_clips(Path("ingested/clips.tsv"), [videos[0].model_copy(update={"mp4": mp4})])
+    kept = {**config, "clips_folder": str(mp4.parent.absolute())}
+    freeze(kept, Path("ingested/clips.tsv"))
+    assert [clip.mp4.resolve() for clip in plan.all_clips(kept)] == [mp4.resolve()]
+    freeze({**config, "clips_folder": "store/bulk/clips"}, Path("ingested/clips.tsv"), out=Path("more.tsv"))
 
 
 def test_what_cannot_be_frozen(config, videos):

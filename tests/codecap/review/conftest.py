@@ -34,3 +34,11 @@ def opening(run):
 @pytest.fixture
 def server(opening) -> Opened:
     return opening()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, clip):
+    """A server for tests that change nothing."""
+    opened = Opened(run_in(tmp_path_factory.mktemp("run"), clip))
+    yield opened.enter()
+    opened.close()

@@ -1,15 +1,19 @@
-"""Nobody is let in who has not opened the printed address in this browser."""
+"""Where the server listens, and that nobody is let in who has not opened the printed address in this browser."""
+
+import socket
 
 import httpx2
 import pytest
-from under_review import Opened, run_in
+from under_review import Opened
+
+from codecap.errors import UserError
+from codecap.review.access import Gate
+from codecap.review.serving import HOST, _listen
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory, clip):
-    opened = Opened(run_in(tmp_path_factory.mktemp("run"), clip))
-    yield opened.enter()
-    opened.close()
+@pytest.fixture
+def server(shared) -> Opened:
+    return shared
 
 
 @pytest.fixture
@@ -45,7 +49,14 @@ def test_a_used_token_is_worth_nothing_and_a_new_one_is_announced(server, strang
 def test_nothing_is_served_without_the_cookie(server, stranger, path):
     answer = stranger.get(path, headers={"Accept": "text/html"})
     assert answer.status_code == 403 and answer.text.startswith("CodeCap: open the address")
-    assert stranger.get(path, headers={"Cookie": f"codecap_review_{server.host.split(':')[1]}=guess"}).status_code == 403
+    assert stranger.get(path, headers={"Cookie": f"{server.ready.gate.cookie}=guess"}).status_code == 403
+
+
+def test_servers_on_two_machines_behind_tunnels_do_not_share_a_cookie(server, monkeypatch):
+    port = int(server.host.split(":")[1])
+    assert Gate(port, lambda _: None).cookie == server.ready.gate.cookie
+    monkeypatch.setattr("codecap.review.access.socket.gethostname", lambda: "another")
+    assert Gate(port, lambda _: None).cookie != server.ready.gate.cookie != Gate(port + 1, lambda _: None).cookie
 
 
 @pytest.mark.parametrize("host", ["localhost:9999", "LOCALHOST", "127.0.0.1", "[::1]:8400"])
@@ -105,6 +116,7 @@ def test_every_answer_forbids_what_the_page_does_not_need(server, stranger):
         "/frames/A_001/-1.jpg",
         "/frames/A_001/120.jpg",
         "/frames/A_001/1e3.jpg",
+        f"/frames/A_001/{'9' * 5000}.jpg",
         "/api/clips/..%2fA_001",
         "/api/clips/.hold",
         "/clips",
@@ -113,3 +125,11 @@ def test_every_answer_forbids_what_the_page_does_not_need(server, stranger):
 def test_no_path_of_a_file_can_be_asked_for(server, path):
     answer = server.get(path)
     assert answer.status_code == 404 and answer.json()["why"]
+
+
+def test_a_port_that_is_taken_is_told():
+    with socket.socket() as other:
+        other.bind((HOST, 0))
+        other.listen()
+        with pytest.raises(UserError, match="cannot be used .Address already in use.; choose another one"):
+            _listen(other.getsockname()[1])

@@ -3,13 +3,15 @@
 import gzip
 import json
 import threading
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
-from under_review import FRAMES, number_in
+from under_review import FRAMES, drafted, number_in
 
-from codecap.records import Annotation, read_record
+from codecap.annotate.changes import kept
+from codecap.records import Annotation, read_record, write_record
 from codecap.review.clip_review import now
 from codecap.review.posted import LARGEST_BODY
 
@@ -17,18 +19,18 @@ A = "/api/clips/A_001"
 KEYED = ("objects/square", {"keys": {"10": [20, 20, 40, 40]}})
 
 
-def test_the_page_and_its_files(server):
-    assert server.get("/").headers["content-type"].startswith("text/html") and "<html" in server.get("/clip/A_001").text
-    script = server.get("/assets/boxes.js")
+def test_the_page_and_its_files(shared):
+    assert shared.get("/").headers["content-type"].startswith("text/html") and "<html" in shared.get("/clip/A_001").text
+    script = shared.get("/assets/boxes.js")
     assert script.headers["content-type"].startswith("text/javascript") and "shownBoxes" in script.text
-    assert server.get("/assets/report.css").headers["content-type"].startswith("text/css")
-    assert server.get("/assets/theme.js").status_code == 200
+    assert shared.get("/assets/report.css").headers["content-type"].startswith("text/css")
+    assert shared.get("/assets/theme.js").status_code == 200
 
 
-def test_the_queue_has_what_the_page_shows(server):
-    told = server.get("/api/queue").json()
+def test_the_queue_has_what_the_page_shows(shared):
+    told = shared.get("/api/queue").json()
     assert told["who"] == "ann" and told["left"] == 0 and [row["clip_id"] for row in told["clips"]] == ["A_001", "A_002"]
-    row = told["clips"][0]
+    row = told["clips"][1]
     assert (row["objects"], row["focal_points"], row["frames"], row["category"]) == (2, 2, FRAMES, "A")
     assert row["status"] == "open" and row["held_by"] is None and row["second"] is False and 0 <= row["doubt"] <= 1
 
@@ -49,6 +51,13 @@ def test_what_changes_comes_when_it_is_measured(server):
     told = server.get(f"{A}/changes").json()
     assert len(told["changes"]) == FRAMES and max(told["changes"]) > 0
     assert server.get(A).json()["changes"] == told["changes"]
+
+
+def test_what_was_measured_before_is_not_measured_again(server, run, clip, monkeypatch):
+    kept(clip, Path(run["store"]["bulk"]))
+    monkeypatch.setattr(server.desk, "_measuring", None)  # nothing to measure with
+    assert len(server.get(f"{A}/changes").json()["changes"]) == FRAMES
+    monkeypatch.undo()
 
 
 def test_edits_are_kept_and_an_approval_is_written(server, run, tmp_path):
@@ -99,6 +108,32 @@ def test_a_stale_edit_is_refused(server):
     assert server.get(A).json()["annotation"]["objects"][0]["keys"] == {"10": [20, 20, 40, 40]}
 
 
+def test_edits_that_are_sent_again_because_an_answer_was_lost_count_once(server):
+    first = server.edit("A_001", 0, KEYED, batch="mine").json()
+    again = server.edit("A_001", 0, KEYED, batch="mine")
+    assert again.status_code == 200 and again.json() == first and server.get(A).json()["batch"] == "mine"
+    assert server.edit("A_001", 1, ("objects/code", None)).status_code == 200
+    assert server.edit("A_001", 0, KEYED, batch="mine").status_code == 409  # others came after
+    assert server.get(A).json()["revision"] == 2
+
+
+def test_nobody_edits_or_approves_a_draft_that_he_does_not_see(opening, tmp_path):
+    seen = opening("ann").draft("A_001")
+    other = drafted().model_copy(update={"objects": drafted().objects[:1]})
+    write_record(tmp_path / "drafts" / "A_001.json", other)
+    server = opening("ann")  # started anew while the page was open
+    for answer in (server.edit("A_001", 0, KEYED, draft=seen), server.decide("A_001", 0, "approve", draft=seen)):
+        assert answer.status_code == 409 and "new draft" in answer.json()["why"]
+    assert server.edit("A_001", 0, KEYED).status_code == 200
+
+
+def test_a_draft_with_numbers_that_are_none_is_told(server, tmp_path):
+    path = tmp_path / "drafts" / "A_002.json"
+    path.write_text(path.read_text().replace("44.0", "NaN", 1))
+    answer = server.get("/api/clips/A_002")
+    assert answer.status_code == 422 and "the draft of A_002: object 'square': nan is no place" in answer.json()["why"]
+
+
 def test_of_edits_at_the_same_moment_one_counts(server):
     found: list[int] = []
     editing = [threading.Thread(target=lambda: found.append(server.edit("A_001", 0, KEYED).status_code)) for _ in range(6)]
@@ -137,6 +172,29 @@ def test_two_people_with_servers_of_their_own(opening):
     assert [entry["who"] for entry in shown["history"]] == ["ann", "bob"]
 
 
+def test_who_ends_a_review_after_another_is_no_second_version(opening):
+    ann, bob = opening("ann"), opening("bob")
+    ann.decide("A_001", 0, "approve")
+    for revision, decision in enumerate(("reopen", "approve"), start=1):
+        assert bob.post(f"{A}/hold", tab="two", take=True).json()["mine"]
+        assert bob.decide("A_001", revision, decision, tab="two").status_code == 200
+    assert ann.get(A).json()["reviews"] == [] and ann.get(A, params={"of": "bob"}).status_code == 422
+
+
+def test_a_clip_that_both_reject_is_rejected_by_the_third_step(opening, tmp_path):
+    ann, bob, cid = opening("ann", twice=1), opening("bob", twice=1), opening("cid", twice=1)
+    for one in (ann, bob):
+        assert one.decide("A_001", 0, "reject").json()["status"] == "rejected"
+    refused = cid.edit("A_001", 0, KEYED)
+    assert refused.status_code == 422 and "ann and bob have finished" in refused.json()["why"]
+    assert "rejected it" in cid.decide("A_001", 0, "approve", of="ann").json()["why"]
+    assert cid.decide("A_001", 0, "reject", of="ann").json()["status"] == "rejected"
+    rows = {row["clip_id"]: row for row in bob.get("/api/queue").json()["clips"]}
+    assert rows["A_001"]["status"] == "rejected" and rows["A_001"]["why"][0] == "the version of ann holds"
+    assert cid.get(A).json()["history"][-1]["what"] == "rejected as ann did" and not (tmp_path / "approved").exists()
+    assert [(one["who"], one["holds"]) for one in cid.get(A).json()["reviews"]] == [("ann", True), ("bob", False)]
+
+
 def test_two_review_a_clip_blind_and_a_third_step_settles_it(opening, tmp_path):
     ann, bob, cid = opening("ann", twice=1), opening("bob", twice=1), opening("cid", twice=1)
     approved = tmp_path / "approved" / "A_001.json"
@@ -161,17 +219,17 @@ def test_two_review_a_clip_blind_and_a_third_step_settles_it(opening, tmp_path):
     assert rows["A_001"]["status"] == "approved" and rows["A_001"]["second"] and rows["A_002"]["status"] == "open"
 
 
-def test_frames_and_the_video(server, clip):
+def test_frames_and_the_video(shared, clip):
     for frame in (0, 63, 119):
-        answer = server.get(f"/frames/A_001/{frame}.jpg", params={"v": clip.sha256[:12]})
+        answer = shared.get(f"/frames/A_001/{frame}.jpg", params={"v": clip.sha256[:12]})
         rgb = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR_RGB)
         assert number_in(rgb) == frame and "immutable" in answer.headers["cache-control"]
-    assert server.get("/frames/A_001/0.jpg").headers["cache-control"] == "no-cache"
+    assert shared.get("/frames/A_001/0.jpg").headers["cache-control"] == "no-cache"
     whole = clip.mp4.read_bytes()
-    part = server.get("/video/A_001.mp4", headers={"Range": "bytes=100-199"})
+    part = shared.get("/video/A_001.mp4", headers={"Range": "bytes=100-199"})
     assert part.status_code == 206 and part.content == whole[100:200]
     assert part.headers["content-range"] == f"bytes 100-199/{len(whole)}" and part.headers["content-type"] == "video/mp4"
-    assert server.get("/video/A_001.mp4").content == whole
+    assert shared.get("/video/A_001.mp4").content == whole
 
 
 def test_an_object_is_followed_from_a_corrected_frame(server):
@@ -185,47 +243,75 @@ def test_an_object_is_followed_from_a_corrected_frame(server):
     assert refused.status_code == 422 and "ghost" in refused.json()["why"]
 
 
+def edits(*told: object, revision: int = 0) -> dict:
+    return {"draft": "x", "revision": revision, "batch": "b", "edits": list(told)}
+
+
+HUGE = 1.7e308
+
+
 @pytest.mark.parametrize(
     ("action", "body", "status"),
     [
         ("hold", {"tab": "../one"}, 400),
         ("hold", {"tab": "x" * 65}, 400),
-        ("hold", {}, 400),
-        ("edits", {"tab": "one", "revision": 0, "edits": []}, 400),
-        ("edits", {"tab": "one", "revision": -1, "edits": [{"path": "objects/a", "value": None}]}, 400),
-        ("edits", {"tab": "one", "revision": 0, "edits": [{"path": "status", "value": {"decision": "approve"}}]}, 400),
-        ("edits", {"tab": "one", "revision": 0, "edits": [{"path": "objects/a"}]}, 400),
-        ("edits", {"tab": "one", "revision": 0, "edits": [{"path": "objects/" + "é" * 300, "value": {}}]}, 400),
-        ("segment", {"tab": "one", "object": "square", "frame": 0, "box": [4, 4, 4, 4]}, 400),
-        ("segment", {"tab": "one", "object": "square", "frame": 0, "box": None, "points": [[1, 1, 0]]}, 400),
-        ("segment", {"tab": "one", "object": "square", "frame": 0}, 422),
-        ("segment", {"tab": "one", "object": "square", "frame": 120, "box": [0, 0, 4, 4]}, 422),
-        ("decide", {"tab": "one", "revision": 0, "decision": "publish"}, 400),
+        ("hold", {"tab": None}, 400),
+        ("edits", edits(), 400),
+        ("edits", edits({"path": "objects/a", "value": None}, revision=-1), 400),
+        ("edits", edits({"path": "status", "value": {"decision": "approve"}}), 400),
+        ("edits", edits({"path": "objects/a"}), 400),
+        ("edits", edits({"path": "objects/" + "é" * 4000, "value": {}}), 400),
+        ("edits", edits({"path": "objects/a", "value": {}}) | {"batch": "a b"}, 400),
+        ("edits", edits({"path": "objects/a", "value": {}}), 409),  # of another draft
+        ("segment", {"object": "square", "frame": 0, "box": [4, 4, 4, 4]}, 400),
+        ("segment", {"object": "square", "frame": 0, "box": [0, 0, HUGE, 4]}, 400),
+        ("segment", {"object": "square", "frame": 0, "box": None, "points": [[1, 1, 0]]}, 400),
+        ("segment", {"object": "square", "frame": 0}, 422),
+        ("segment", {"object": "square", "frame": 120, "box": [0, 0, 4, 4]}, 422),
+        ("decide", {"draft": "x", "revision": 0, "decision": "publish"}, 400),
     ],
 )
-def test_what_the_page_would_not_post_is_refused_in_words(server, action, body, status):
-    answer = server.client.post(f"{A}/{action}", json=body)
+def test_what_the_page_would_not_post_is_refused_in_words(shared, action, body, status):
+    answer = shared.client.post(f"{A}/{action}", json={"tab": "one", **body})
     assert answer.status_code == status and answer.json()["why"]
-    assert server.get(A).json()["revision"] == 0
+    assert shared.get(A).json()["revision"] == 0
 
 
-def test_bodies_are_json_and_bounded(server):
-    assert server.client.post(f"{A}/hold", content=b"{", headers={"Content-Type": "application/json"}).status_code == 400
-    assert server.client.post(f"{A}/hold", content=b'{"tab":"one"}', headers={"Content-Type": "text/plain"}).status_code == 400
-    deep = b'{"tab":"one","revision":0,"edits":[{"path":"objects/a","value":' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"
-    assert server.client.post(f"{A}/edits", content=deep, headers={"Content-Type": "application/json"}).status_code == 400
-    large = server.client.post(f"{A}/edits", content=b" " * (LARGEST_BODY + 1), headers={"Content-Type": "application/json"})
-    assert large.status_code == 413 and large.json()["why"]
-    odd = b'{"tab":"one","revision":0,"edits":[{"path":"objects/half\\ud83d","value":{"keys":{"0":[0,0,1e999,1]}}}]}'
-    assert server.client.post(f"{A}/edits", content=odd, headers={"Content-Type": "application/json"}).status_code in (400, 422)
-    assert server.get(A).json()["revision"] == 0
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("objects/square", {"visible_s": [[0, HUGE]]}),
+        ("objects/square", {"keys": {"0": [-HUGE, 0, HUGE, 1]}}),
+        ("objects/square", {"base": [[0, 0, HUGE, 1]] * FRAMES}),
+        ("focal_points/f1", {"end_s": HUGE}),
+    ],
+)
+def test_numbers_that_nothing_could_be_computed_with_are_refused(shared, edit):
+    answer = shared.edit("A_001", 0, edit)
+    assert answer.status_code == 422 and "less than or equal to" in answer.json()["why"]
+    assert shared.get(A).json()["revision"] == 0
 
 
-def test_unknown_clips_and_addresses(server):
+def test_bodies_are_json_and_bounded(shared):
+    def post(content: bytes, kind: str = "application/json", action: str = "edits"):
+        answer = shared.client.post(f"{A}/{action}", content=content, headers={"Content-Type": kind})
+        assert answer.json()["why"]
+        return answer.status_code
+
+    assert post(b"{", action="hold") == 400 and post(b'{"tab":"one"}', "text/plain", "hold") == 400
+    begin = f'{{"tab":"one","draft":"{shared.draft("A_001")}","revision":0,"batch":"b","edits":[{{"path":"objects/'.encode()
+    assert post(begin + b'a","value":' + b"[" * 100_000 + b"]" * 100_000 + b"}]}") == 400
+    assert post(b" " * (LARGEST_BODY + 1)) == 413
+    assert post(begin + b'half\\ud83d","value":{"keys":{}}}]}') == 400
+    assert post(begin + b'a","value":{"keys":{"0":[0,0,1e999,1]}}}]}') == 422
+    assert shared.get(A).json()["revision"] == 0
+
+
+def test_unknown_clips_and_addresses(shared):
     for path in ("/api/clips/A_999", "/api/clips/A_999/changes", "/frames/A_999/0.jpg", "/video/A_999.mp4", "/api", "/x"):
-        assert server.get(path).status_code == 404 and server.get(path).json()["why"]
-    assert server.post("/api/clips/A_999/hold", tab="one").status_code == 404
-    assert server.client.post("/api/queue").status_code == 405
+        assert shared.get(path).status_code == 404 and shared.get(path).json()["why"]
+    assert shared.post("/api/clips/A_999/hold", tab="one").status_code == 404
+    assert shared.client.post("/api/queue").status_code == 405
 
 
 def test_large_answers_are_packed(server):
@@ -238,6 +324,17 @@ def test_large_answers_are_packed(server):
         raw = b"".join(answer.iter_raw())
         assert answer.headers["content-encoding"] == "gzip" and len(json.loads(gzip.decompress(raw))["annotation"]["objects"]) == 22
     assert packed is None and plain < 32 << 10
+
+
+def test_a_clip_can_be_looked_at_where_nothing_can_be_written(server, monkeypatch):
+    def read_only(folder):
+        raise OSError(30, "Read-only file system", str(folder))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("codecap.store.make_folder", read_only)
+        refused = server.post(f"{A}/hold", tab="one")
+        assert refused.status_code == 507 and refused.json()["why"].endswith("reviews/A_001: Read-only file system")
+        assert server.get(A).status_code == 200 and server.get("/api/queue").status_code == 200
 
 
 def test_a_disk_that_cannot_be_written_is_told_and_nothing_counts(server, monkeypatch):

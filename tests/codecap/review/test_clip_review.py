@@ -3,7 +3,7 @@
 import pytest
 from under_review import drafted
 
-from codecap.records import AnnotatedObject, read_record
+from codecap.records import AnnotatedObject, RecordError, read_record
 from codecap.review import journal
 from codecap.review.beginning import BEGUN, DRAFT, Begun
 from codecap.review.clip_review import ClipReview, OtherCut, Places, Stale
@@ -69,6 +69,20 @@ def test_two_people_add_to_one_line_of_revisions_each_in_a_file_of_his_own(opens
     for review in (first, second, opens("cid")):
         assert [(entry.who, entry.revision) for entry in (read(review), review.entries)[1]] == [("ann", 1), ("bob", 2), ("ann", 3)]
     assert {path.name for path in (tmp_path / "A_001").glob("*.jsonl")} == {"ann.jsonl", "bob.jsonl"}
+
+
+def test_copies_of_a_review_that_were_merged_are_told(opens, tmp_path):
+    opens("ann").change([KEY], 0)
+    path = journal.journal_of(tmp_path / "A_001", "ann")
+    other = path.read_text().replace('"ann"', '"bob"')
+    path.with_name("bob.jsonl").write_text(other)
+    with pytest.raises(RecordError, match=r"bob\.jsonl: has a revision 1 as ann\.jsonl has.*move one"):
+        read(opens())
+    path.with_name("bob.jsonl").write_text(
+        other.replace('"revision":1', '"revision":2').replace("objects/square", "decision/objects/x")
+    )
+    with pytest.raises(RecordError, match=r"bob\.jsonl: revision 2: decision/objects/x: there is no 'x'.*restore the file"):
+        read(opens())
 
 
 def test_where_two_review_a_clip_neither_sees_the_other(opens):

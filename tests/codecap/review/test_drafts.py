@@ -52,7 +52,7 @@ def test_a_draft_with_too_few_or_too_many_boxes_is_made_to_fit(clip):
 
 def test_the_queue_tells_doubts_and_what_is_approved(folder, run):
     jumping = of("A_001", "x").objects[0].boxes_xyxy.copy()
-    jumping[60:] = [(box[0] - 30, box[1], box[2] - 30, box[3]) for box in jumping[60:]]
+    jumping[60:] = [(box[0] + 30, box[1], box[2] + 30, box[3]) for box in jumping[60:]]
     write_record(folder / "drafts" / "A_001.json", of("A_001", "x", objects=[AnnotatedObject(name="square", boxes_xyxy=jumping)]))
     looks = queue.Looks(drafts.find(run, folder / "drafts"))
     found, left = looks.now(30)

@@ -64,14 +64,14 @@ def test_a_new_object_and_a_new_point_come_last():
 def test_what_is_rejected_stays_and_is_left_out_of_the_annotation():
     state = after(("decision/objects/hat", "reject"), ("objects/ball", None), ("decision/focal_points/f1", "reject"))
     assert names(state) == ["cup", "hat"]
-    annotation = Converter(FRAMES).annotation(state, draft())
+    annotation = Converter(FRAMES, (64, 64)).annotation(state, draft())
     assert [item.name for item in annotation.objects] == ["cup"] and not annotation.focal_points
     assert rejected(state, draft()) == {"objects/hat", "objects/ball", "focal_points/f1"}
     assert after(("decision/objects/hat", None), state=state).chosen_objects == {}
 
 
 def test_the_whole_box_is_known_as_long_as_nobody_changes_the_visible_one():
-    convert = Converter(FRAMES)
+    convert = Converter(FRAMES, (64, 64))
     kept, keyed, anew = (
         convert.annotation(state, draft()).objects[0].amodal_xyxy
         for state in (

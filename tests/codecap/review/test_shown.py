@@ -46,6 +46,13 @@ def test_a_key_counts_in_its_own_run():
     assert shown == [*(moved(box, 2.0) for box in BASE[:3]), (50, 0, 60, 10), (50, 0, 60, 10), *BASE[5:]]
 
 
+def test_what_a_correction_moves_out_of_the_picture_is_cut_off():
+    shown = shown_boxes(BASE, {0: (5.0, -0.0, 15.0, 10.0), 7: (4.0, 0.0, 14.0, 10.0)}, [], 8, (16, 9))
+    assert shown[0] == (5, 0, 15, 9) and shown[7] == (4, 0, 14, 9) and max(box[2] for box in shown) == 15
+    assert shown_boxes(BASE, {0: moved(BASE[0], 5.0)}, [], 8, (16, 16))[7] == (12, 0, 16, 10)
+    assert shown_boxes(BASE, {}, [], 8, (4, 4)) == BASE  # a machine's own box is for the validator to judge
+
+
 @pytest.mark.parametrize("visible", [[(0.0, 2 / 24), (2 / 24, 8 / 24)], [(0.0, 5 / 24), (1 / 24, 8 / 24)], [(0.0, 99.0)]])
 def test_intervals_that_touch_or_overlap_are_one(visible):
     assert shown_boxes(BASE, {0: moved(BASE[0], 3.0)}, visible, 8) == [moved(box, 3.0) for box in BASE]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Loopback
+from running import small_table, smallest
 
 from codecap.clips_table import read_clips, write_clips
 from codecap.config import PROJECT
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 CLIPS = sorted(clip.clip_id for clip in read_clips(PROJECT / "resources" / "demo" / "clips.tsv"))
 TWO = ["still", "blank"]  # systems that take the least time
+NEW = "B_002"
 
 
 def new_items(before: Counter, after: Counter) -> Counter:
@@ -42,23 +44,23 @@ def test_a_new_system_computes_its_own_items_only(demo, tmp_path):
 
 
 def test_a_new_clip_computes_one_item_a_stage_and_system(demo, tmp_path):
-    """The new clip is the first one under another name: the same pictures, so its annotation fits too."""
+    """The new clip is the smallest one under another name: the same pictures, so its annotation fits too."""
     run = demo.copy(tmp_path / "run")
     folder = PROJECT / "resources" / "demo"
     clips = read_clips(folder / "clips.tsv")
-    new_clip = clips[0].model_copy(update={"clip_id": "A_002"})
-    write_clips(tmp_path / "clips.tsv", [*clips, new_clip])
+    (twin,) = smallest(1)
+    write_clips(tmp_path / "clips.tsv", [*clips, twin.model_copy(update={"clip_id": NEW})])
     annotations = tmp_path / "annotations"
     annotations.mkdir()
     for path in (folder / "annotations").glob("*.json"):
         (annotations / path.name).write_text(path.read_text())
-    first = (folder / "annotations" / f"{clips[0].clip_id}.json").read_text()
-    (annotations / "A_002.json").write_text(first.replace(f'"{clips[0].clip_id}"', '"A_002"'))
+    approved = (folder / "annotations" / f"{twin.clip_id}.json").read_text()
+    (annotations / f"{NEW}.json").write_text(approved.replace(f'"{twin.clip_id}"', f'"{NEW}"'))
     run.configure(clips=str(tmp_path / "clips.tsv"), annotations_folder=str(annotations), systems=TWO)
     before = run.made()
     run.finish("all")
     new = new_items(before, run.made())
-    assert {clip for _, _, clip in new} == {"A_002"}
+    assert {clip for _, _, clip in new} == {NEW}
     assert set(new.values()) == {1}
     for stage, counts in stages(new).items():
         assert counts == (1 if stage.startswith("describe/") else 2), stage
@@ -106,15 +108,16 @@ def test_a_second_judge_renders_nothing_again_and_is_paid_once(demo, tmp_path):
         paid = server.account.calls
         assert paid == len(server.account.bodies) > 0
         shutil.rmtree(tmp_path / "store" / "durable" / "score" / "retention_second")
-        run.finish("all", "--forcerun", "score_renders")
-        assert server.account.calls == paid
+        judged = [str(path.relative_to(run.folder)) for path in run.folder.glob("results/6_score/judge/*/*.jsonl")]
+        run.finish("all", "--forcerun", *judged)
+        assert len(judged) == 2 * len(TWO) and server.account.calls == paid
     exact = {row["system"]: row for row in run.tables()["exact.csv"]}  # the demo's own judge is a stand-in, in the main table
     assert {float(row["retention_second_overall"]) for row in exact.values()} == {80.0}
 
 
 def test_killed_at_three_stages_and_run_again(demo, tmp_path, workflow):
     """SIGKILL to the whole process group while it generates, renders and scores; then to the end."""
-    small = {"systems": TWO, "buckets": 1}
+    small = {"systems": TWO, "buckets": 1, "clips": small_table(tmp_path / "clips.tsv", 2)}
     workflow.configure(**small)
     for stage in ("generate", "render", "score/kss"):
         run = workflow.start("all", start_new_session=True)

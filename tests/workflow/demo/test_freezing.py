@@ -12,7 +12,7 @@ from codecap.records import Annotation, read_record, write_record
 
 pytestmark = pytest.mark.slow
 
-CHANGED = "B_001"
+CHANGED, REWORDED = "B_001", "C_001"
 
 
 def correct_a_box(path: Path) -> None:
@@ -25,6 +25,13 @@ def correct_a_box(path: Path) -> None:
     write_record(path, told.model_copy(update={"objects": objects}))
 
 
+def reword_a_point(path: Path) -> None:
+    told = read_record(path, Annotation)
+    first, *others = told.focal_points
+    points = [first.model_copy(update={"description": first.description + ", seen well"}), *others]
+    write_record(path, told.model_copy(update={"focal_points": points}))
+
+
 def test_only_what_depends_on_a_changed_annotation_is_scored_again(demo, tmp_path):
     run, annotations = demo.copy(tmp_path / "run"), tmp_path / "annotations"
     shutil.copytree(PROJECT / "resources" / "demo" / "annotations", annotations)
@@ -32,13 +39,15 @@ def test_only_what_depends_on_a_changed_annotation_is_scored_again(demo, tmp_pat
     config = configuration.load(*run.overlays, overrides=told)
     freeze(config, PROJECT / "resources" / "demo" / "clips.tsv", version="1.0.0")
     correct_a_box(annotations / f"{CHANGED}.json")
-    assert freeze(config, version="1.1.0").version.changed == [CHANGED]
+    reword_a_point(annotations / f"{REWORDED}.json")
+    assert freeze(config, version="1.1.0").version.changed == [CHANGED, REWORDED]
 
     run.configure(**told)
     before = run.made()
     run.finish("all")
     new = run.made() - before
-    assert {(system, clip) for _, system, clip in new} == {("still", CHANGED), ("blank", CHANGED)} and set(new.values()) == {1}
-    stages = {stage for stage, _, _ in new}
-    assert {"score/object_iou", "score/retention"} <= stages
-    assert stages <= {"prompt_objects", "segment_objects", "score/object_iou", "score/retention"}
+    assert {system for _, system, _ in new} == {"still", "blank"} and set(new.values()) == {1}
+    stages = {clip_id: {stage for stage, _, clip in new if clip == clip_id} for clip_id in {clip for _, _, clip in new}}
+    of_objects = {"prompt_objects", "segment_objects", "score/object_iou"}
+    assert stages.pop(REWORDED) == {"score/retention"}
+    assert of_objects <= stages.pop(CHANGED) <= {*of_objects, "score/retention"} and not stages

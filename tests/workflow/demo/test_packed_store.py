@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from running import DEMO, Workflow
+from running import DEMO, Workflow, small_table
 
 from codecap import store
 from codecap.records import Render, read_rows
@@ -62,7 +62,8 @@ def test_a_packed_store_is_as_good_as_a_loose_one(demo, tmp_path):
 
 
 def test_jobs_pack_what_they_finish(workflow):
-    workflow.configure(store={"pack": True}, systems=["still"], clips_folder=None)
+    table = small_table(workflow.folder / "clips.tsv", 1)
+    workflow.configure(store={"pack": True}, systems=["still"], clips=table, buckets=1)
     workflow.finish("results/6_score/cpu/still/00.jsonl")
     assert loose(workflow) == []
     packs = list((workflow.folder / "store").rglob("*.items.zip"))

@@ -99,7 +99,7 @@ class EmbeddedProposer:
         for frame, rgb in video.read_frames(clip.mp4):
             small = rgb
             if rgb.shape[1] > self.settings.width_px:
-                height_px = max(1, round(self.settings.width_px * rgb.shape[0] / rgb.shape[1]))
+                height_px = max(2, round(self.settings.width_px * rgb.shape[0] / rgb.shape[1]))
                 small = cv2.resize(rgb, (self.settings.width_px, height_px), interpolation=cv2.INTER_AREA)
             if before is None or cv2.absdiff(small, before).max() > SAME_LEVELS:
                 before, regions = small, regions_of(small)

@@ -147,8 +147,10 @@ class MllmProposer:
     def _places(self, clip: Clip, outline: Outline) -> Places:
         """Where each object is on its representative frames.
 
+        Objects about which no answer can be used are not in it, and named in the log.
+
         Raises:
-            Unscored: no answer about a group of objects can be used.
+            Unscored: there is no answer that can be used.
         """
         settings = self.settings
         frames = sorted({frame for item in outline.objects for frame in item.frames})
@@ -167,8 +169,11 @@ class MllmProposer:
         places: Places = {}
         for group, answer in zip(asked, answers, strict=True):
             if isinstance(answer, Unscored):
-                raise Unscored(f"{', '.join(group)}: {answer}")
-            places |= _told(clip, answer)
+                LOG.warning("%s: %s: %s", clip.clip_id, ", ".join(group), answer)
+            else:
+                places |= _told(clip, answer)
+        if all(isinstance(answer, Unscored) for answer in answers):
+            raise answers[-1]
         return places
 
 

@@ -1,7 +1,8 @@
 """Where a model says that objects are on single frames, read mark by mark. Places are on a scale from 0 to 1000 over one picture.
 
-A model that thinks in percent or in shares of the picture is found out where all of its marks lie in the corner that the
-scale's first tenth is; boxes that are turned over, empty, or off the scale are faults like any other. None is ever mended.
+A model that thinks in percent or in shares of the picture is found out where the marks of several objects all lie in the corner
+that the scale's first tenth is, as those of a single one may; boxes that are turned over, empty, or off the scale are faults like
+any other. None is ever mended.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from codecap.records import Clip, PromptFrame, Words
 from codecap.score.asking.answers import Unreadable, read_answer
 
 SCALE = 1000.0
-PERCENT = 100.0  # two marks and more that reach no further are taken for percent
+PERCENT = 100.0  # marks of two objects and more that reach no further are taken for percent
 LEAST_PX = 2.0  # sides of a box
 MOST_POINTS = 3  # of each sign
 
@@ -73,7 +74,7 @@ def read_places(reply: Reply, asked: Mapping[str, Sequence[int]], clip: Clip, ap
             found[where] = mark
         except Wrong as why:
             faults.append(str(why))
-    _must_be_on_the_scale(list(found.values()))
+    _must_be_on_the_scale([mark for mark in found.values() if mark.shown])
     places: Places = {}
     for name, frames in asked.items():
         for frame in frames:
@@ -99,10 +100,9 @@ def _frame_of(mark: SaidMark, asked: Mapping[str, Sequence[int]], clip: Clip, ap
 
 
 def _must_be_on_the_scale(marks: Sequence[SaidMark]) -> None:
-    boxes = [mark.box for mark in marks if mark.shown]
-    if len(boxes) < 2:
+    if len({slug(mark.name) for mark in marks}) < 2:
         return
-    furthest = max(abs(side) for box in boxes for side in (box.x0, box.y0, box.x1, box.y1))
+    furthest = max(abs(side) for mark in marks for side in (mark.box.x0, mark.box.y0, mark.box.x1, mark.box.y1))
     if furthest <= PERCENT:
         raise Unreadable(
             f"no mark reaches further than {furthest:g}: places are on a scale from 0 to {SCALE:g}, neither percent nor shares"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,9 +133,12 @@ def places_question(
 def groups(asked: Mapping[str, Sequence[int]], objects: int, pictures: int) -> list[dict[str, Sequence[int]]]:
     """Objects that are asked about in one question: at most so many, which show at most so many frames together.
 
+    They are dealt out evenly: of a single object, no scale can be told.
+
     >>> groups({"a": [0, 12], "b": [0], "c": [24]}, 8, 2)
     [{'a': [0, 12], 'b': [0]}, {'c': [24]}]
     """
+    objects = math.ceil(len(asked) / math.ceil(len(asked) / objects)) if asked else objects
     made: list[dict[str, Sequence[int]]] = []
     shown_frames: set[int] = set()
     for name, frames in asked.items():

@@ -35,7 +35,12 @@ def box_count(annotation: Annotation, clip: Clip) -> Iterator[Finding]:
 def empty_box(annotation: Annotation, clip: Clip) -> Iterator[Finding]:
     del clip
     told = "is empty or turned round (x0 < x1 and y0 < y1 are asked for); correct it or give null"
-    yield from _bad_boxes(annotation, lambda boxes: ~((boxes[:, 0] < boxes[:, 2]) & (boxes[:, 1] < boxes[:, 3])), told)
+
+    def empty(boxes: np.ndarray) -> np.ndarray:
+        return ~((boxes[:, 0] < boxes[:, 2]) & (boxes[:, 1] < boxes[:, 3]) & np.isfinite(boxes).all(axis=1))
+
+    yield from _bad_boxes(annotation, empty, told)
+    yield from _bad_boxes(annotation, empty, told, "amodal_xyxy")
 
 
 def outside_picture(annotation: Annotation, clip: Clip) -> Iterator[Finding]:
@@ -120,17 +125,21 @@ def _lies_within(start_s: float, end_s: float, clip: Clip) -> bool:
     return 0 <= start_s < end_s <= clip.frames / FPS + LATE_S
 
 
-def _bad_boxes(annotation: Annotation, bad: Callable[[np.ndarray], np.ndarray], what: str) -> Iterator[Finding]:
+def _bad_boxes(
+    annotation: Annotation, bad: Callable[[np.ndarray], np.ndarray], what: str, of: str = "boxes_xyxy"
+) -> Iterator[Finding]:
     """One finding an object: its first bad box, and how many more there are.
 
     Args:
         bad: which of some boxes `(n, 4)` are; also those that hold what is no number.
     """
     for item in annotation.objects:
-        frames = [frame for frame, box in enumerate(item.boxes_xyxy) if box is not None]
-        found = np.flatnonzero(bad(np.array([item.boxes_xyxy[frame] for frame in frames]))) if frames else []
+        boxes = getattr(item, of) or []
+        frames = [frame for frame, box in enumerate(boxes) if box is not None]
+        found = np.flatnonzero(bad(np.array([boxes[frame] for frame in frames]))) if frames else []
         if len(found):
             frame = frames[found[0]]
             more = f" ({len(found) - 1} more such boxes)" if len(found) > 1 else ""
-            sides = ", ".join(f"{side:g}" for side in item.boxes_xyxy[frame])
-            yield of_object(item.name, f"box [{sides}] {what}{more}", frame)
+            sides = ", ".join(f"{side:g}" for side in boxes[frame])
+            whole = " of the whole object" if of == "amodal_xyxy" else ""
+            yield of_object(item.name, f"box{whole} [{sides}] {what}{more}", frame)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Sized
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from codecap.formats import FormatError
 from codecap.records import Box, Interval, writable
 
+T = TypeVar("T")
+
 LARGEST_BYTES = 200_000_000
 LONGEST_TEXT = 10_000
 LONGEST_NAME = 200
-MOST_OBJECTS = 2000
+MOST_OBJECTS = 500  # of one clip, also of focal points: the validator compares each with each
+LARGEST_NUMBER = 1e9  # of pixels, frames, seconds: what is larger is no measure of a clip, and overflows what is made of it
 
 
 def check_readable(path: Path) -> None:
@@ -40,15 +43,26 @@ def read_text(path: Path) -> str:
         raise FormatError(f"{path}: not a text file in UTF-8") from error
 
 
+def keeping_last(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """For a reader of files that are asked for clip after clip: what it read last is kept, not to be changed."""
+
+    @functools.lru_cache(maxsize=1)
+    def kept(path: Path, _changed_ns: int, _size: int) -> T:
+        return read(path)
+
+    @functools.wraps(read)
+    def asked(path: Path) -> T:
+        check_readable(path)
+        status = path.stat()
+        return kept(path, status.st_mtime_ns, status.st_size)
+
+    return asked
+
+
+@keeping_last
 def read_json(path: Path) -> Any:
-    """What a JSON file says, not to be changed; numbers are finite. The last is kept: a file is asked for clip after clip."""
-    check_readable(path)
-    status = path.stat()
-    return _parsed(path, status.st_mtime_ns, status.st_size)
+    """What a JSON file says."""
 
-
-@functools.lru_cache(maxsize=1)
-def _parsed(path: Path, _changed_ns: int, _size: int) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is no number")
 
@@ -81,6 +95,17 @@ def text(value: Any, where: str) -> str:
     return str(writable(value))
 
 
+def as_json(told: Any) -> str:
+    """
+    Raises:
+        FormatError: it holds a number that JSON has no place for.
+    """
+    try:
+        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise FormatError("holds a number that is not finite; correct it") from error
+
+
 def number(value: Any, where: str) -> float:
     """A finite number, also one that is written as a text."""
     try:
@@ -89,6 +114,8 @@ def number(value: Any, where: str) -> float:
         found = math.nan
     if not math.isfinite(found):
         raise FormatError(f"{where}: {str(value)[:40]!r} is no finite number")
+    if abs(found) > LARGEST_NUMBER:
+        raise FormatError(f"{where}: {found:g} is too large for pixels, frames or seconds of a clip")
     return found
 
 
@@ -107,9 +134,19 @@ def identity(value: Any, where: str) -> int | str:
     return value
 
 
+def check_count(items: Sized, what: str, where: str) -> None:
+    """
+    Raises:
+        FormatError: there are more than a clip can have: what is done with each pair of them would never end.
+    """
+    if len(items) > MOST_OBJECTS:
+        raise FormatError(f"{where}: {len(items)} {what} in one clip; at most {MOST_OBJECTS} are read")
+
+
 def intervals(value: Any, where: str) -> list[Interval]:
     """Pairs of seconds."""
-    pairs = [listed(pair, where) for pair in listed(value, where)]
+    check_count(listed(value, where), "intervals", where)
+    pairs = [listed(pair, where) for pair in value]
     if any(len(pair) != 2 for pair in pairs):
         raise FormatError(f"{where}: each interval is its start and its end in seconds")
     return [(number(start, where), number(end, where)) for start, end in pairs]

@@ -13,7 +13,7 @@ from codecap.annotate.validate.shape import EDGE_PX
 from codecap.boxes import clipped
 from codecap.clock import frames_between, time_of
 from codecap.formats import FormatError
-from codecap.formats.conversion.files import LONGEST_NAME, MOST_OBJECTS
+from codecap.formats.conversion.files import LONGEST_NAME, check_count
 from codecap.formats.conversion.keys import stretches
 from codecap.records import AnnotatedObject, Annotation, Box, Clip, FocalPoint, Interval, in_words
 
@@ -65,8 +65,7 @@ def distinct(labels: Sequence[str], path: Path) -> list[str]:
     >>> distinct(["car", "tree", "car"], Path("file"))
     ['car 1', 'tree', 'car 2']
     """
-    if len(labels) > MOST_OBJECTS:
-        raise FormatError(f"{path}: {len(labels)} objects in one clip; at most {MOST_OBJECTS} are read")
+    check_count(labels, "objects", str(path))
     labels = [label or "object" for label in labels]
     too_long = next((label for label in labels if len(label) > LONGEST_NAME), None)
     if too_long:
@@ -89,8 +88,9 @@ def annotation_of(
 ) -> Annotation:
     """
     Raises:
-        FormatError: two focal points bear one id.
+        FormatError: two focal points bear one id, or there are too many.
     """
+    check_count(focal_points, "focal points", str(path))
     try:
         return Annotation(clip_id=clip.clip_id, objects=list(objects), focal_points=list(focal_points))
     except ValidationError as error:

@@ -43,7 +43,10 @@ def frames_shown(path: Path, footage: Footage, clip: Clip, told: Told) -> list[i
         if footage.frames == clip.frames:
             return list(range(clip.frames))
         told_frames = "does not say how many frames there are" if footage.frames is None else f"is about {footage.frames} frames"
-        raise FormatError(f"{path}: {told_frames}; clip {clip.clip_id} has {clip.frames} at {FPS} a second; {HOW_TO_SAY}")
+        raise FormatError(
+            f"{path}: {told_frames}; clip {clip.clip_id} has {clip.frames} at {FPS} a second; "
+            f"if it is about a part of the clip, export the whole; if its rate is another, {HOW_TO_SAY}"
+        )
     if not 0.1 <= fps <= 1000:
         raise FormatError(f"{path}: {fps:g} frames a second cannot be; {HOW_TO_SAY}")
     same_rate = abs(fps - FPS) < SAME_RATE

@@ -11,10 +11,11 @@ from codecap import registry
 from codecap.annotate.validate import Problem, problems
 from codecap.formats import UNTOLD, Format, FormatError, Told
 from codecap.formats.conversion.merging import onto, reviewed, told_changes
-from codecap.records import Annotation, Clip, read_record, write_record
+from codecap.records import Annotation, Clip, RecordError, read_record, write_record
+from codecap.store.leases import lease
 
 LOG = logging.getLogger("codecap")
-OF_ANOTHER_CLIP = ("other_clip", "box_count")
+UNFIT = ("other_clip", "box_count", "empty_box", "bad_interval")  # no format could say it, or would say it of another clip
 
 
 def export(form: str, clips: Iterable[Clip], source: Path, folder: Path) -> Iterator[tuple[Clip, Path]]:
@@ -25,7 +26,7 @@ def export(form: str, clips: Iterable[Clip], source: Path, folder: Path) -> Iter
         source: holds `<clip_id>.json`.
 
     Raises:
-        FormatError: an annotation is of another clip, or the format cannot hold it.
+        FormatError: an annotation is of another clip, or the format cannot hold it; or there is an annotation where the file goes.
     """
     module: Format = registry.load("formats", form)
     for clip in clips:
@@ -33,10 +34,12 @@ def export(form: str, clips: Iterable[Clip], source: Path, folder: Path) -> Iter
         if not file.exists():
             continue
         annotation = read_record(file, Annotation)
-        wrong = next((problem for problem in problems(annotation, clip) if problem.rule in OF_ANOTHER_CLIP), None)
+        wrong = next((problem for problem in problems(annotation, clip) if problem.rule in UNFIT), None)
         if wrong is not None:
             raise FormatError(f"{file}: {wrong.place}: {wrong.message}")
         path = folder / f"{clip.clip_id}{module.SUFFIX}"
+        if _annotation_at(path) is not None:
+            raise FormatError(f"{path}: is an annotation, which would be lost; choose another --out")
         try:
             module.write(annotation, clip, path)
         except FormatError as error:
@@ -105,12 +108,19 @@ def merge(form: str, rows: Iterable[Found], before: Path | None, who: str | None
     Args:
         before: folder of the annotations that were exported, for what the format does not hold.
         who, when: vouches for what has changed, and since when; None: it is yet to be approved.
+
+    Raises:
+        FormatError: there is no such folder.
     """
+    if before is not None and not before.is_dir():
+        raise FormatError(f"{before}: no such folder; --onto names the one with the annotations that were exported")
     module: Format = registry.load("formats", form)
     merged = []
     for row in rows:
         file = None if before is None else before / f"{row.clip.clip_id}.json"
         old = read_record(file, Annotation) if file is not None and file.exists() else None
+        if file is not None and old is None:
+            LOG.warning("%s: is not there; what the format does not hold of clip %s is missing now", file, row.clip.clip_id)
         new = row.annotation if old is None else onto(row.annotation, old, row.clip, module.HOLDS)
         changed = told_changes(old or Annotation(clip_id=row.clip.clip_id), new)
         kept = reviewed(new, old, who, when, f"imported from {form}")
@@ -119,17 +129,37 @@ def merge(form: str, rows: Iterable[Found], before: Path | None, who: str | None
 
 
 def keep(rows: Iterable[Imported], folder: Path, replace: bool) -> list[Path]:
-    """Write the annotations that have no error, as `<clip_id>.json`.
+    """Write the annotations that have no error, as `<clip_id>.json`; what is there already and says the same stays as it is.
 
     Raises:
         FormatError: another annotation is there already, and is not to be replaced; nothing is written then.
     """
     usable = {folder / f"{row.clip.clip_id}.json": row.annotation for row in rows if row.usable}
-    there = [path for path, annotation in usable.items() if path.exists() and read_record(path, Annotation) != annotation]
-    if there and not replace:
-        raise FormatError(f"{there[0]}: is there already and says something else; choose another --out, or add --replace")
-    for path, annotation in usable.items():
-        if path not in there and path.exists():
-            continue
-        write_record(path, annotation)
+    if not usable:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    with lease(folder / "import"):  # of two imports at once, the second sees what the first has written
+        others = [path for path, annotation in usable.items() if not _says(path, annotation)]
+        there = [path for path in others if path.exists()]
+        if there and not replace:
+            raise FormatError(f"{there[0]}: is there already and says something else; choose another --out, or add --replace")
+        for path in others:
+            write_record(path, usable[path])
     return list(usable)
+
+
+def _says(path: Path, annotation: Annotation) -> bool:
+    """Whether a file holds this annotation, whenever somebody vouched for it: an import that was ended is done again later."""
+    found = _annotation_at(path)
+    return found is not None and _undated(found) == _undated(annotation)
+
+
+def _undated(annotation: Annotation) -> Annotation:
+    return annotation.model_copy(update={"reviews": [review.model_copy(update={"when": ""}) for review in annotation.reviews]})
+
+
+def _annotation_at(path: Path) -> Annotation | None:
+    try:
+        return read_record(path, Annotation)
+    except (FileNotFoundError, RecordError):
+        return None

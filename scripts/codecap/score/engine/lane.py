@@ -302,8 +302,7 @@ class Lane:
     def _score_key(self, name: str, task: Task) -> str:
         needs = self.choices[name].module().NEEDS
         upstream = [task.clip.sha256, task.render.key]
-        if "annotation" in needs:
-            upstream.append(annotation_digest(task.annotation))
+        upstream += [annotation_digest(task.annotation, need) for need in ("objects", "focal_points") if need in needs]
         if "tracks" in needs:
             upstream.append(_digest_of_tracks(task.tracks))
         if task.frames != task.clip.frames and not is_given(task.shots, task.frames) and self._clock(name) == "shots":
@@ -391,9 +390,15 @@ def score_clips(
         yield lane.measured(seen) if isinstance(seen, Seen) else seen
 
 
-def annotation_digest(annotation: Annotation | None) -> str:
-    """Digest of what an annotation says; who reviewed it, and when, changes no number."""
-    return "none" if annotation is None else digest_of(annotation.model_dump(mode="json", exclude={"reviews", "proposer"}))
+def annotation_digest(annotation: Annotation | None, need: str) -> str:
+    """Digest of what a need of a metric takes from an annotation, so that a correction elsewhere in it re-scores nothing."""
+    if annotation is None:
+        return "none"
+    if need == "objects":
+        return digest_of([item.model_dump(mode="json") for item in annotation.objects])
+    named = {name for point in annotation.focal_points for name in point.objects}
+    boxes = {item.name: item.boxes_xyxy for item in annotation.objects if item.name in named}
+    return digest_of([[point.model_dump(mode="json") for point in annotation.focal_points], boxes])
 
 
 def _digest_of_tracks(tracks: ObjectTracks | None) -> str:

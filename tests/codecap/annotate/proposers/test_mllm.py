@@ -1,5 +1,6 @@
 """The proposer against a server: what it asks, what it reads, what it asks again, and that what comes out is valid."""
 
+import itertools
 import json
 import logging
 
@@ -170,15 +171,22 @@ SLOPPY = {  # step -> what is made of a right answer
 }
 
 
-@pytest.mark.parametrize("name", SLOPPY)
-def test_a_sloppy_answer_is_asked_again_with_its_faults_told(clip, good, tmp_path, name):
-    step, spoil, again = SLOPPY[name]
+def rounds():
+    """The cases, one of each step in a proposal as long as there are any."""
+    by_step = [[name for name, (of, _, _) in SLOPPY.items() if of == step] for step in ("propose", "criticise", "places")]
+    return [[name for name in names if name is not None] for names in itertools.zip_longest(*by_step)]
+
+
+@pytest.mark.parametrize("names", rounds(), ids=", ".join)
+def test_a_sloppy_answer_is_asked_again_with_its_faults_told(clip, good, tmp_path, names):
+    cases = {SLOPPY[name][0]: SLOPPY[name] for name in names}
     asked = []
-    with Loopback(lambda text: asked.append(text) or annotator.seeing({step: spoil})(text)) as server:
+    spoil = {step: spoilt for step, spoilt, _ in cases.values()}
+    with Loopback(lambda text: asked.append(text) or annotator.seeing(spoil)(text)) as server:
         found = propose(server, clip, tmp_path)
-    told = [text for text in asked if annotator.FAULTS_TOLD in text]
-    assert len(told) == again and len(asked) == 3 + again
-    assert all(annotator.step_of(text) == step for text in told)
+    told = [annotator.step_of(text) for text in asked if annotator.FAULTS_TOLD in text]
+    assert told == [step for step in ("propose", "criticise", "places") if step in cases and cases[step][2]]
+    assert len(asked) == 3 + len(told)
     assert (found.objects, found.focal_points) == (good[0].objects, good[0].focal_points)
 
 
@@ -223,6 +231,16 @@ def test_a_service_that_is_down_is_no_answer(clip, tmp_path):
         server.otherwise = "500"
         with pytest.raises(Unreached):
             propose(server, clip, tmp_path)
+
+
+def test_objects_about_which_there_is_no_answer_are_left_out_and_the_others_taken(clip, good, tmp_path, caplog):
+    """Each in a question of its own, of which one is never answered as asked."""
+    with Loopback(lambda text: "no" if "Mark on it: sign" in text else annotator.seeing()(text)) as server:
+        found = propose(server, clip, tmp_path, objects_per_request=1, asks=2)
+    (ball,) = found.objects
+    assert ball == good[0].objects[0] and [point.objects for point in found.focal_points] == [["ball"], ["ball"], []]
+    assert "T_001: sign: no usable answer in 2 asks, at last: not JSON" in caplog.text
+    assert "object sign is marked on none of its frames" in caplog.text
 
 
 def test_what_pictures_and_names_say_is_kept_as_data(clip, tmp_path):

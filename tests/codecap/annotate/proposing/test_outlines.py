@@ -152,7 +152,7 @@ class Finding:
 
 def test_whatever_a_model_says_what_comes_out_is_valid(measured):
     chance, drafts = random.Random(8), 0
-    for number in range(200):
+    for number in range(100):
         try:
             outline = read(spoilt(annotator.SECOND, chance) if number % 2 else annotator.SECOND).value
             asked = {item.name: item.frames for item in outline.objects}
@@ -168,7 +168,7 @@ def test_whatever_a_model_says_what_comes_out_is_valid(measured):
             drafted = followed(proposal, CLIP, Finding(boxes))
             assert [problem for problem in problems(drafted, CLIP, measured) if problem.severity == "error"] == []
         drafts += bool(drafted.objects)
-    assert drafts > 50
+    assert drafts > 25
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Pro
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator:
+    """Gone when other tests begin, since who drives another browser in the same thread is refused."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

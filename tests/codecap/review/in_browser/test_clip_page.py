@@ -16,12 +16,20 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def project(make):
-    return make(*(drafted(clip_id) for clip_id in ("A_steps", "A_boxes", "A_times", "A_words", "A_done")))
+    return make(*(drafted(clip_id) for clip_id in ("A_steps", "A_boxes", "A_times", "A_words", "A_done")), odd())
+
+
+def odd() -> Annotation:
+    """Names that mean something to JavaScript or HTML."""
+    draft = drafted("A_odd", points=0)
+    names = ("constructor", "__proto__", "<b>a</b>/b 'c' \"d\"")
+    objects = [one.model_copy(update={"name": name}) for one, name in zip(draft.objects, names, strict=True)]
+    return draft.model_copy(update={"objects": objects})
 
 
 @pytest.fixture(scope="module")
 def ada(browser, project):
-    reviewer = Reviewer(browser, project.serve()[1])
+    reviewer = Reviewer(browser, project.open())
     yield reviewer
     reviewer.close()
 
@@ -200,6 +208,38 @@ def test_words_and_names_are_changed_by_the_keyboard(ada):
     page.close()
 
 
+def test_names_that_mean_something_to_a_program_are_names(ada, project):
+    page = ada.tab("A_odd")
+    assert page.inner_text("#progress-text") == "0 of 3 decided"
+    for name in [one["name"] for one in state(page, "A_odd")["annotation"]["objects"]]:
+        page.locator("#rows .called").get_by_text(name, exact=True).click()
+        page.keyboard.press("a")
+    assert page.inner_text("#progress-text") == "3 of 3 decided"
+    page.keyboard.press("Control+Enter")
+    page.click("#decide-approve")
+    page.locator("#status", has_text="approved").wait_for()
+    assert read_record(project.approved / "A_odd.json", Annotation).objects[1].name == "__proto__"
+    page.close()
+
+
+def test_keys_that_another_keyboard_writes_with_alt(ada):
+    page = ada.tab("A_steps")
+    choose(page, "objects", "badge")
+    page.keyboard.press("Shift+ArrowRight")
+    rests_on(page, 24)
+    for told in ({"key": "]", "ctrlKey": True, "altKey": True}, {"key": "[", "altKey": True}, {"key": "x", "altKey": True}):
+        page.evaluate("told => document.body.dispatchEvent(new KeyboardEvent('keydown', {bubbles: true, ...told}))", told)
+    saved(page)
+    badge = object_of(page, "A_steps", "badge")
+    assert badge["visible_s"] == [[1, 25 / 24]] and page.inner_text(".said") == "Edited"
+    page.keyboard.press("ArrowLeft")
+    rests_on(page, 23)
+    page.keyboard.press("h")  # it is not visible here, and stays so
+    saved(page)
+    assert object_of(page, "A_steps", "badge")["visible_s"] == [[1, 25 / 24]]
+    page.close()
+
+
 def test_all_is_kept_when_a_clip_is_approved_and_loaded_again(ada, project):
     page = ada.tab("A_done")
     for key in ("n", "a", "a", "a", "a", "x"):  # each leads on to the next
@@ -221,6 +261,13 @@ def test_all_is_kept_when_a_clip_is_approved_and_loaded_again(ada, project):
     assert page.inner_text("#progress-text") == "5 of 5 decided"
     choose(page, "objects", "slider")
     assert float(page.get_attribute("#overlay .chosen .box", "y")) == pytest.approx(20, abs=0.6)
+    page.click("#decide-open-button")  # reopens it
+    page.locator("#status", has_text="started").wait_for()
+    page.keyboard.press("Control+Enter")
+    assert page.input_value("#decide-note") == ""
+    page.click("#decide-approve")
+    page.locator("#status", has_text="approved").wait_for()
+    assert [line["value"]["note"] for line in project.journal("A_done", "Ada") if line["path"] == "status"] == ["fine", "", ""]
     page.goto(f"{ada.base}/")
     assert page.inner_text('tr[data-clip="A_done"] .tag') == "approved"
     page.close()

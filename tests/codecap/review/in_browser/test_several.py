@@ -11,17 +11,19 @@ from reviewing import Reviewer, choose, drafted, mouse, object_of, rests_on, sav
 from codecap.records import Annotation, read_record
 
 pytestmark = pytest.mark.slow
-EXPECTED = "409|403|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET"  # what the browser logs of a refusal
+EXPECTED = (
+    "409|403|507|ERR_FAILED|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET"  # what the browser logs of a refusal
+)
 
 
 @pytest.fixture(scope="module")
 def project(make):
-    return make(drafted("A_tabs"), drafted("A_people"), drafted("A_killed"))
+    return make(*(drafted(clip_id) for clip_id in ("A_tabs", "A_people", "A_killed", "A_closed", "A_full")))
 
 
 @pytest.fixture(scope="module")
 def ada(browser, project):
-    reviewer = Reviewer(browser, project.serve()[1])
+    reviewer = Reviewer(browser, project.open())
     yield reviewer
     reviewer.close(EXPECTED)
 
@@ -52,7 +54,7 @@ def test_a_second_tab_is_told_looks_on_and_may_take_over(ada, project):
 
 
 def test_a_second_person_is_told_and_gets_the_clip_when_it_is_free(browser, ada, project):
-    bea = Reviewer(browser, project.serve("Bea")[1])
+    bea = Reviewer(browser, project.open("Bea"))
     first = ada.tab("A_people")
     choose(first, "objects", "panel")
     mouse(first, [(250, 70), (240, 75)])
@@ -77,10 +79,11 @@ def test_a_second_person_is_told_and_gets_the_clip_when_it_is_free(browser, ada,
 def test_a_killed_server_loses_nothing_that_was_done_before_or_meanwhile(browser, project):
     process, address = project.serve("Cleo")
     cleo = Reviewer(browser, address)
-    page = cleo.tab("A_killed")
-    choose(page, "objects", "slider")
-    mouse(page, [(45, 45), (45, 55)])
-    saved(page)
+    page, other = cleo.tab("A_killed"), cleo.tab("A_closed")
+    for tab in (page, other):
+        choose(tab, "objects", "slider")
+        mouse(tab, [(45, 45), (45, 55)])
+        saved(tab)
     page.keyboard.press("e")
     page.keyboard.type("Before. ")
     saved(page)
@@ -92,7 +95,12 @@ def test_a_killed_server_loses_nothing_that_was_done_before_or_meanwhile(browser
     page.keyboard.type("Meanwhile. ")
     page.keyboard.press("Escape")
     page.locator("#saving[data-state=offline]").wait_for()
-    address = project.serve("Cleo", port=int(cleo.base.rpartition(":")[2]))[1]
+    for name, key in (("panel", "a"), ("badge", "x")):
+        choose(other, "objects", name)
+        other.keyboard.press(key)
+    other.locator("#saving[data-state=offline]").wait_for()
+    other.close(run_before_unload=False)
+    process, address = project.serve("Cleo", port=int(cleo.base.rpartition(":")[2]))
     page.locator("#notice-words", has_text="Open the address that it prints").wait_for()
     cleo.enter(address)
     saved(page)  # the tab was open all the time, and goes on
@@ -103,12 +111,59 @@ def test_a_killed_server_loses_nothing_that_was_done_before_or_meanwhile(browser
     choose(page, "objects", "slider")
     assert page.input_value("#description") == words
     assert float(page.get_attribute("#overlay .chosen .box", "y")) == pytest.approx(40, abs=0.6)
+    what_the_closed_tab_left_is_made(cleo)
     cleo.close(EXPECTED)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.read().endswith("ended; everything is saved\n") and process.wait() == 0
+    assert not project.approved.exists()
+
+
+def what_the_closed_tab_left_is_made(cleo) -> None:
+    """By the next tab, once it holds the clip; and once."""
+    page = cleo.tab("A_closed")
+    if page.is_visible("#notice"):  # the closed tab's hold lasts for some seconds
+        assert "another tab" in page.inner_text("#notice-words")
+        page.click("#notice-act")
+    page.locator("#said", has_text="2 edits of your last visit").wait_for()
+    saved(page)
+    told = state(page, "A_closed")
+    assert told["annotation"]["decision"]["objects"] == {"slider": "edit", "panel": "accept", "badge": "reject"}
+    page.reload()
+    rests_on(page, 0)
+    page.wait_for_timeout(300)
+    assert page.is_hidden("#said") and state(page, "A_closed")["revision"] == told["revision"]
+
+
+def test_an_answer_that_was_lost_is_no_conflict_and_a_full_disk_is_told(ada):
+    page = ada.tab("A_full")
+    lost = []
+
+    def lose(route):
+        if lost:
+            route.continue_()
+        else:
+            lost.append(route.fetch().status)
+            route.abort()
+
+    page.route("**/edits", lose)
+    choose(page, "objects", "panel")
+    page.keyboard.press("a")
+    page.locator("#saving[data-state=offline]").wait_for()
+    saved(page)
+    assert lost == [200] and page.is_hidden("#notice") and state(page, "A_full")["revision"] == 1
+    page.unroute("**/edits")
+    full = {"status": 507, "json": {"why": "not saved: reviews/A_full/Ada.jsonl: No space left on device"}}
+    page.route("**/edits", lambda route: route.fulfill(**full))
+    page.keyboard.press("x")
+    page.locator("#notice-words", has_text="No space left on device").wait_for()
+    page.unroute("**/edits")
+    saved(page)
+    assert page.is_hidden("#notice") and state(page, "A_full")["revision"] == 2
 
 
 def test_two_review_blindly_and_a_third_step_settles_whose_version_holds(browser, make):
     project = make(drafted("A_twice"), twice=1)
-    ada, bea = (Reviewer(browser, project.serve(who)[1]) for who in ("Ada", "Bea"))
+    ada, bea = (Reviewer(browser, project.open(who)) for who in ("Ada", "Bea"))
     first, second = ada.tab("A_twice"), bea.tab("A_twice")  # both at once: each has a version
     choose(first, "objects", "panel")
     mouse(first, [(250, 70), (240, 70)])

@@ -6,7 +6,7 @@ from codecap.review.shown import shown_boxes
 
 PAGE = """async ([cases, frames]) => {
   const { shownBoxes } = await import("/assets/boxes.js");
-  return cases.map((item) => shownBoxes(item, frames));
+  return cases.map((item) => shownBoxes(item, { frames, width_px: 100, height_px: 50 }));
 }"""
 FRAMES = 24
 
@@ -35,5 +35,5 @@ def test_the_page_shows_what_is_approved(server, browser):
     shown = page.evaluate(PAGE, [posted, FRAMES])
     page.close()
     for told, in_page in zip(cases, shown, strict=True):
-        boxes = shown_boxes(told["base"], told["keys"], told["visible_s"], FRAMES)
+        boxes = shown_boxes(told["base"], told["keys"], told["visible_s"], FRAMES, (100, 50))
         assert [None if box is None else list(box) for box in boxes] == in_page

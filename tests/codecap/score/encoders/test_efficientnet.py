@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import skimage.data
-import timm
 import torch
 
 from codecap.score.encoders import efficientnet
@@ -18,9 +17,27 @@ def pictures(count: int, seed: int = 0) -> list[np.ndarray]:
     return list(np.random.default_rng(seed).integers(0, 256, (count, 224, 224, 3), np.uint8))
 
 
+@pytest.fixture(scope="module")
+def timms():
+    """The whole network as timm builds it, with the same weights."""
+    import timm  # seconds, which only these tests should wait for
+
+    model = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+    model.load_state_dict(efficientnet.renamed(efficientnet.weights(), model.state_dict()), strict=True)
+    return model.eval().to(memory_format=torch.channels_last)
+
+
+def test_the_network_is_timms_bit_for_bit(timms):
+    pixels = torch.from_numpy(np.stack(pictures(2))).permute(0, 3, 1, 2).float() / 127.5 - 1
+    with torch.inference_mode():
+        ours = efficientnet.network()(pixels)
+        assert torch.equal(ours, timms.forward_head(timms.forward_features(pixels), pre_logits=True))
+        assert ours.shape == (2, efficientnet.DIMENSIONS)
+
+
 def test_the_weights_are_in_the_right_places():
     """The whole classifier, loaded the same way, sees a tabby or an Egyptian cat in a picture of a cat."""
-    model = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+    model = efficientnet.classifier()
     model.load_state_dict(efficientnet.renamed(efficientnet.weights(), model.state_dict()), strict=True)
     cat = efficientnet.load({"preprocess": "crop"}).prepare(skimage.data.chelsea())
     pixels = torch.from_numpy(cat).permute(2, 0, 1)[None].float() / 127.5 - 1
@@ -30,11 +47,11 @@ def test_the_weights_are_in_the_right_places():
     assert likely[cats].sum() > 0.8
 
 
-def test_equals_a_direct_call_of_the_network(encoder):
+def test_equals_a_direct_call_of_the_network(encoder, timms):
     frames = pictures(3)
     pixels = torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2).float() / 127.5 - 1
     with torch.inference_mode():
-        pooled = efficientnet.network().forward_features(pixels).mean((2, 3)).numpy()
+        pooled = timms.forward_features(pixels).mean((2, 3)).numpy()
     found = encoder.embed_frames(frames)
     assert found.shape == (3, efficientnet.DIMENSIONS)
     assert found.dtype == np.float32
@@ -81,7 +98,7 @@ def test_squash_keeps_the_sides_that_crop_drops():
 
 
 def test_other_weights_are_refused():
-    tensors, model = efficientnet.weights(), timm.create_model("tf_efficientnet_lite0").state_dict()
+    tensors, model = efficientnet.weights(), efficientnet.classifier().state_dict()
     name = next(iter(tensors))
     with pytest.raises(RuntimeError, match="295 tensors for a model of 296"):
         efficientnet.renamed({key: tensors[key] for key in tensors if key != name}, model)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from torchvision.transforms.v2.functional import normalize, to_dtype
 
 from codecap.score.encoding.feeding import batches, normalized
 from codecap.score.encoding.vectors import mean_of, of_length_one
@@ -24,6 +23,8 @@ def test_batches_come_whole_and_in_order(device, count, size, sizes):
 
 
 def test_normalising_is_torchvisions():
+    from torchvision.transforms.v2.functional import normalize, to_dtype  # seconds, which only this test should wait for
+
     pictures = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (2, 3, 8, 9), np.uint8))
     known = normalize(to_dtype(pictures, torch.float32, scale=True), MEAN, DEVIATION)
     assert torch.allclose(normalized(pictures, MEAN, DEVIATION), known, rtol=0, atol=1e-6)
