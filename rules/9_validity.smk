@@ -5,12 +5,12 @@
 #      results/9_validity/prompts/{clip}.jsonl             one ObjectPrompts each (network, no GPU)
 #      results/9_validity/tracks/{clip}.jsonl              one ObjectTracks each (GPU, offline)
 #      results/9_validity/scores/{lane}/{clip}.jsonl       Scores of all metrics of the lane
-#      results/9_validity/index.html, curves.csv, demands.csv, curves.svg, curves.pdf
+#      results/9_validity/index.html, curves.csv, demands.csv, curves.svg, curves.pdf, protocols.json
 
 from codecap.validity import demo as validity_demo
 
 VALIDITY_CLIPS = {clip.clip_id: clip.sha256 for clip in validity_demo.clips()}
-VALIDITY_LANES = [lane for lane in PLAN.lanes if lane != "answers"]
+VALIDITY_LANES = PLAN.lanes
 
 
 localrules:
@@ -120,6 +120,7 @@ rule draw_validity:
             labels={"validity": "response curves"},
         ),
         printed="results/9_validity/curves.pdf",
+        protocols="results/9_validity/protocols.json",
     log:
         "logs/draw_validity.log",
     conda:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from codecap import job
 from codecap.compare.columns import columns_of, describe
+from codecap.errors import UserError
 from codecap.records import Score, read_rows
 from codecap.validity import candidates, demo, page
 
@@ -13,6 +14,8 @@ TITLE = "CodeCap"
 
 
 def draw_validity(*, config: dict, scores: list[str], index: Path) -> None:
+    if not scores:
+        raise UserError(f"{demo.TABLE}: there are no clips that could be damaged; take the project with its resources/demo")
     bulk = Path(config["store"]["bulk"])
     openings = {clip.clip_id: candidates.opening(clip, demo.annotation(clip.clip_id), bulk) for clip in demo.clips()}
     rows = [row for path in scores for row in read_rows(Path(path), Score)]

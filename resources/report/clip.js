@@ -130,8 +130,8 @@
 
   const figures = [...document.querySelectorAll(".screen")];
   const screens = figures.filter((figure) => figure.querySelector("video")).map((figure) => new Screen(figure));
-  const master = screens[0];
   const shown = () => screens.filter((screen) => screen.shown);
+  const leading = () => shown().find(({ video }) => !video.error); // the reference, where its video is there
 
   // ---- one clock
   let playing = false;
@@ -154,7 +154,8 @@
     playing = false;
     for (const screen of screens) screen.video.pause();
     playButton();
-    goTo(frameOf(master.video.currentTime)); // all rest on the very same frame
+    const lead = leading();
+    goTo(lead ? frameOf(lead.video.currentTime) : current); // all rest on the very same frame
   }
   async function play() {
     if (playing) return;
@@ -174,7 +175,9 @@
   // While playing, all wait for the slowest: who is a little ahead runs slower, who is more than a frame ahead stands still.
   function tick() {
     if (!playing) return;
-    if (master.video.ended || master.video.currentTime >= frames / fps - 0.2 / fps) {
+    const lead = leading();
+    if (!lead) return pause(); // there is nothing to play
+    if (lead.video.ended || lead.video.currentTime >= frames / fps - 0.2 / fps) {
       if (field("loop").checked) restart();
       else pause();
       return;
@@ -325,7 +328,8 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const tag = event.target.tagName;
     const typing = tag === "SELECT" || (tag === "INPUT" && !["checkbox", "range"].includes(event.target.type));
-    if (typing || (event.key === " " && ["BUTTON", "INPUT", "SUMMARY", "A"].includes(tag) && event.target.id !== "scrubber")) return;
+    if (typing || event.target.matches('[role="region"]')) return; // a table or code that these keys scroll
+    if (event.key === " " && ["BUTTON", "INPUT", "SUMMARY", "A"].includes(tag) && event.target.id !== "scrubber") return;
     const actions = {
       " ": () => (playing ? pause() : play()),
       ArrowLeft: () => step(event.shiftKey ? -fps : -1),

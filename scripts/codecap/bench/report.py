@@ -24,7 +24,7 @@ from codecap.render.browser import find_browser
 from codecap.report import links
 
 MB = 2**20
-BUILD_S, FOLDER_MB, LOAD_MS = 180, 1536, 2000  # at full size
+BUILD_S, MEMORY_MB, FOLDER_MB, LOAD_MS = 180, 1536, 1536, 2000  # at full size
 REPEATS = 3
 PATIENCE_MS = 60_000
 READY_WHEN = {  # what a page shows when it is open, by its kind
@@ -140,7 +140,7 @@ def findings(built: Built, loaded: dict[str, float], *, clips: int, held: int) -
     return [
         grown("building", built.wall_s, "s", BUILD_S),
         grown("building, CPU", built.cpu_s, "CPU s"),
-        Finding("building, peak memory", round(built.peak_mb), "MB", None, f"with {held} clips" if by else ""),
+        Finding("building, peak memory", round(built.peak_mb), "MB", MEMORY_MB, f"with {held} clips" if by else ""),
         grown("files", built.files),
         grown("folder without linked media", built.own_mb, "MB", FOLDER_MB),
         grown("linked videos and pages", built.linked_mb, "MB"),

@@ -70,7 +70,7 @@ def make(
         if maker is None:
             raise UserError("questions.maker is not set: name the models that write and try questions; docs/questions.md says how")
         known = {one.clip_id: one for one in all_clips(settings)}
-        chosen = clip or list(known)
+        chosen = list(dict.fromkeys(clip or known))
         for name in chosen:
             if name not in known:
                 raise UserError(f"--clip {name}: not in {settings['clips']}; there are {', '.join(sorted(known)[:20]) or 'none'}")

@@ -44,6 +44,8 @@ def reproduce(
     with job.running(), tempfile.TemporaryDirectory(prefix="codecap-") as scratch:
         if not cell and not random:
             raise UserError("name a cell, as `codecap reproduce vtrace/kss`, or have some chosen: `--random 5`")
+        if not random and (videos or seed is not None):
+            raise UserError("--videos and --seed are about cells that are chosen by chance: say how many, as `--random 5`")
         folder = Folder(configuration.load(*config) if config else recorded())
         chosen = [cells.parse(text, folder.comparison) for text in cell or []]
         if random:

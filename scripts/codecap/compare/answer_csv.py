@@ -39,7 +39,8 @@ def _pair(pair: AnswerPair) -> dict[str, Cell]:
     line: dict[str, Cell] = {"set": pair.question_set, "model": pair.model, "code": pair.code, "words": pair.words}
     line |= {"questions": pair.questions, "clips": pair.clips}
     line |= _interval("code_accuracy", pair.code_accuracy) | _interval("words_accuracy", pair.words_accuracy)
-    return line | _interval("difference", pair.difference) | {"separated": pair.separated}
+    line |= _interval("difference", pair.difference) | {"separated": pair.separated}
+    return line | {"without_answer": pair.missing, "incomplete": pair.incomplete}
 
 
 def _answer(row: Answer) -> dict[str, Cell]:

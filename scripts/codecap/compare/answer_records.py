@@ -44,7 +44,11 @@ class AnswerRow(Row):
 
 
 class AnswerPair(Row):
-    """Code against words of the same model: accuracy on the questions that both have an answer to, and the mean difference."""
+    """Code against words of the same model: accuracy on the questions that both have an answer to, and the mean difference.
+
+    Attributes:
+        missing: questions that both were asked, and that one of them has no answer to.
+    """
 
     question_set: str
     model: str
@@ -54,9 +58,14 @@ class AnswerPair(Row):
     words_label: str
     questions: int
     clips: int
+    missing: int = 0
     code_accuracy: Interval
     words_accuracy: Interval
     difference: Interval  # code - words, in percentage points
+
+    @property
+    def incomplete(self) -> bool:
+        return bool(self.missing)
 
     @property
     def separated(self) -> bool:

@@ -43,7 +43,10 @@ def summarise(
     order = {name: place for place, name in enumerate([*models, *texts, ORIGINAL])}
     protocols = _protocols(rows)
     if pooled := _pooled(rows, protocols):
-        rows, protocols = [*pooled, *rows], {POOLED: next(iter(protocols.values()))} | protocols
+        rows, protocols = (
+            [*pooled, *rows],
+            {POOLED: {key: way for told in protocols.values() for key, way in told.items()}} | protocols,
+        )
     held: dict[tuple[str, str, str], list[Answer]] = defaultdict(list)
     for row in rows:
         held[row.question_set, row.medium, row.system].append(row)
@@ -79,10 +82,13 @@ def _protocols(rows: Sequence[Answer]) -> dict[str, dict[str, str]]:
 
 
 def _pooled(rows: Sequence[Answer], protocols: Mapping[str, Mapping[str, str]]) -> list[Answer]:
-    """All questions as those of one set; none where there is one set, or where sets were asked in different ways."""
+    """All questions as those of one set; none where there is one set, or where sets were asked in different ways.
+
+    A set may lack the protocol of a medium: where all that was to be shown has failed, nothing was asked.
+    """
     names = {row.question_set for row in rows}
-    ways = {tuple(sorted(told.items())) for told in protocols.values()}
-    if len(names) < 2 or set(protocols) != names or len(ways) > 1:
+    ways = {way for told in protocols.values() for way in told.items()}
+    if len(names) < 2 or set(protocols) != names or len(ways) > len(dict(ways)):
         return []
     return [row.model_copy(update={"question_set": POOLED, "question_id": f"{row.question_set}/{row.question_id}"}) for row in rows]
 
@@ -175,10 +181,13 @@ def _pairs(
         for code, made in models.items():
             if _model(said) is None or _model(said) != _model(made) or made.get("captions_of"):
                 continue
-            first, second = (_correct(held.get((name, *key), ())) for key in (("render", code), ("caption", words)))
+            both = [held.get((name, *key), ()) for key in (("render", code), ("caption", words))]
+            asked = set.intersection(*({(row.clip_id, row.question_id) for row in rows} for rows in both))
+            first, second = map(_correct, both)
             shared = sorted(first.keys() & second.keys())
             if shared:
-                yield _pair(name, str(_model(said)), code, words, first, second, shared, labels, resamples, seed)
+                missing = len(asked) - len(shared)
+                yield _pair(name, str(_model(said)), code, words, first, second, shared, missing, labels, resamples, seed)
 
 
 def _model(entry: Mapping[str, Any]) -> str | None:
@@ -198,6 +207,7 @@ def _pair(
     first: Mapping[Place, float],
     second: Mapping[Place, float],
     shared: Sequence[Place],
+    missing: int,
     labels: Mapping[str, str],
     resamples: int,
     seed: int,
@@ -218,6 +228,7 @@ def _pair(
         words_label=labels[words],
         questions=len(shared),
         clips=len(number),
+        missing=missing,
         code_accuracy=mean(first[place] for place in shared),
         words_accuracy=mean(second[place] for place in shared),
         difference=mean(first[place] - second[place] for place in shared),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codecap.compare.comparison import Agreement, Amount, Column, Comparison, Estimate, Interval, System, SystemRow
 from codecap.records import Score, write_whole
+from codecap.spreadsheets import inert
 
 Cell = str | int | float | bool | None
 
@@ -51,7 +52,7 @@ def _told(value: Cell) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else inert(str(value))
 
 
 def _interval(name: str, cell: Estimate) -> dict[str, Cell]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from codecap.compare.columns import SUCCESS, chief, shown_tables
-from codecap.compare.comparison import GROUPS, Amount, Column, Comparison, System, SystemRow
+from codecap.compare.comparison import GROUPS, Amount, Column, Comparison, System, SystemRow, TaskEntry
 from codecap.compare.estimates import Estimate, Interval
 from codecap.compare.pairs import RANKED
 from codecap.compare.typeset import DAGGER, Cell, Group, Head, TextTable, cells_of, head_of, number, write_texts
-from codecap.records import CATEGORIES
+from codecap.records import CATEGORIES, Outcome
 
 INTERVALS = "Small numbers: ends of the 95 % percentile bootstrap interval over videos."
 TITLES = {"main": "Main results", "stand_ins": "Results of stand-in backends", "exact": "Numbers without a stand-in"}
@@ -58,11 +58,15 @@ def in_order(comparison: Comparison, columns: Sequence[Column]) -> list[tuple[st
     ]
 
     def place(row: SystemRow) -> tuple[float, str]:
-        mean = row.cells[ranking[-1].name].mean if ranking else None
+        mean = _cell(row, ranking[-1]).mean if ranking else None
         return -(mean if mean is not None else float("-inf")), row.system
 
     held = {group: [rows[system.name] for system in comparison.systems if system.group == group] for group in GROUPS}
     return [(group, sorted(of_group, key=place)) for group, of_group in held.items() if of_group]
+
+
+def _cell(row: SystemRow, column: Column) -> Estimate:
+    return row.success if column is SUCCESS else row.cells[column.name]
 
 
 def _names(comparison: Comparison) -> dict[str, System]:
@@ -74,20 +78,22 @@ def _name(system: System, incomplete: bool = False) -> Cell:
 
 
 def _main(comparison: Comparison, name: str, columns: Sequence[Column]) -> TextTable:
-    systems, groups, notes = _names(comparison), [], []
+    systems, groups, shown = _names(comparison), [], []
     for group, rows in in_order(comparison, columns):
-        ranked = group in RANKED
-        told = [cells_of(SUCCESS, [row.success for row in rows], ranked)]
-        told += [cells_of(column, [row.cells[column.name] for row in rows], ranked) for column in columns]
+        told = [cells_of(column, [_cell(row, column) for row in rows], group in RANKED) for column in (SUCCESS, *columns)]
         heads = [_name(systems[row.system], row.incomplete(columns)) for row in rows]
         groups.append(Group(GROUPS[group], [list(line) for line in zip(heads, *told, strict=True)]))
-        notes += [note for row in rows if (note := _missing(systems[row.system], row, columns))]
+        shown += [row.system for row in rows]
     return TextTable(
         name=name,
         caption=f"{_title(name)}: {_counted(len(comparison.clips), 'video')}. Bold: the best of a group.",
         heads=[Head("System", number=False), head_of(SUCCESS), *(head_of(column) for column in columns)],
         groups=groups,
-        notes=[INTERVALS, *([STAND_IN] if any(column.proxy for column in columns) else []), *_lacking(notes)],
+        notes=[
+            INTERVALS,
+            *([STAND_IN] if any(column.proxy for column in columns) else []),
+            *_lacking(comparison, shown, columns),
+        ],
     )
 
 
@@ -96,21 +102,37 @@ def _title(name: str) -> str:
     return TITLES[stem] + PARTS[name.removeprefix(stem)]
 
 
-def _lacking(notes: Iterable[str]) -> list[str]:
-    told = "; ".join(notes)
-    return [f"{DAGGER} incomplete: {told}."] if told else []
+def _lacking(comparison: Comparison, names: Iterable[str], columns: Sequence[Column]) -> list[str]:
+    """A note on what the marked ones of some systems lack; none where all are whole."""
+    rows = {row.system: row for row in comparison.main}
+    produced: dict[str, list[TaskEntry]] = {name: [] for name in names}
+    for task in comparison.tasks:
+        if task.system in produced and task.outcome is not Outcome.INFRA_ERROR:
+            produced[task.system].append(task)
+    told = [_missing(comparison, rows[name], tasks, columns) for name, tasks in produced.items()]
+    return _incomplete(filter(None, told))
 
 
-def _missing(system: System, row: SystemRow, columns: Iterable[Column]) -> str:
-    """What a row lacks, in words: tasks that we failed at, and what is missing of a column beside them; empty where it is whole."""
-    lost = row.success.infra_error
-    told = [_counted(lost, "task")] if lost else []
+def _incomplete(told: Iterable[str]) -> list[str]:
+    each = "; ".join(told)
+    return [f"{DAGGER} incomplete: {each}."] if each else []
+
+
+def _missing(comparison: Comparison, row: SystemRow, tasks: Sequence[TaskEntry], columns: Sequence[Column]) -> str:
+    """What a row lacks, in words: tasks that we failed at, and what is missing of a column beside them; empty where it is whole.
+
+    Args:
+        tasks: the system's, without those that we failed at.
+    """
+    told = [_counted(row.success.infra_error, "task")] if row.success.infra_error else []
     for column in columns:
-        cell = row.cells[column.name]
-        missing = [(cell.unscored + cell.infra_error - lost, "video"), (cell.unscored_items, "item")]
-        counts = [_counted(count, what) for count, what in missing if count > 0]
+        if column is SUCCESS:
+            continue
+        videos = sum(task.states[column.name] in ("unscored", "infra_error") for task in tasks)
+        missing = [(videos, "video"), (row.cells[column.name].unscored_items, "item")]
+        counts = [_counted(count, what) for count, what in missing if count]
         told += [f"{column.label} {' and '.join(counts)}"] if counts else []
-    return f"{system.heading} lacks {', '.join(told)}" if told else ""
+    return f"{_names(comparison)[row.system].heading} lacks {', '.join(told)}" if told else ""
 
 
 def _counted(count: int, what: str) -> str:
@@ -121,6 +143,7 @@ def _reconstruction(comparison: Comparison) -> TextTable:
     """A group a pair of systems of one model: its code's videos, and those filmed from its captions."""
     systems, rows = _names(comparison), {row.system: row for row in comparison.main}
     columns = [column for column in comparison.columns if column.table == "reconstruction"]
+    names = list(dict.fromkeys(name for pair in comparison.reconstruction for name in (pair.code, pair.filmed)))
     groups = []
     for pair in comparison.reconstruction if columns else ():
         told = [cells_of(column, [rows[name].cells[column.name] for name in (pair.code, pair.filmed)], True) for column in columns]
@@ -132,7 +155,7 @@ def _reconstruction(comparison: Comparison) -> TextTable:
         caption="Video reconstruction from code and natural language captions of one model. Bold: the better of the two.",
         heads=[Head("Method", number=False), Head("System", number=False), *(head_of(column) for column in columns)],
         groups=groups,
-        notes=[INTERVALS],
+        notes=[INTERVALS, *_lacking(comparison, names, columns)],
     )
 
 
@@ -141,9 +164,15 @@ def _questions(comparison: Comparison) -> TextTable:
     answered = comparison.answered
     accuracy = Column(name="accuracy", metric="accuracy", label="", unit="%", lowest=0, highest=100, higher_is_better=True)
     groups: dict[str, list[list[Cell]]] = {}
+    lacking = []
     for pair in answered.pairs if answered else ():
         both = [_estimate(told, pair.questions) for told in (pair.code_accuracy, pair.words_accuracy)]
-        names = [Cell(pair.model), Cell(pair.code_label), Cell(pair.words_label), Cell(str(pair.questions))]
+        names = [Cell(pair.model, incomplete=pair.incomplete), Cell(pair.code_label), Cell(pair.words_label)]
+        names.append(Cell(str(pair.questions)))
+        if pair.incomplete:
+            lacking.append(
+                f"{pair.code_label} and {pair.words_label} lack {_counted(pair.missing, 'question')} of {pair.question_set}"
+            )
         difference = Cell(number(pair.difference.value), *_ends(pair.difference))
         groups.setdefault(pair.question_set, []).append([*names, *cells_of(accuracy, both, True), difference])
     for row in answered.rows if answered else ():
@@ -151,6 +180,9 @@ def _questions(comparison: Comparison) -> TextTable:
             told = Cell(number(row.accuracy.value), *_ends(row.accuracy), incomplete=row.incomplete)
             line = [Cell("Original videos"), Cell("–"), Cell("–"), Cell(str(row.questions)), told, Cell("–"), Cell("–")]
             groups.setdefault(row.question_set, []).append(line)
+            if row.incomplete:
+                lost = _counted(row.unscored + row.infra_error, "question")
+                lacking.append(f"{row.label} lack {lost} of {row.question_set}")
     return TextTable(
         name="questions",
         caption="Questions answered from rendered videos and from captions in words, in percent. Bold: the better of the two.",
@@ -159,7 +191,7 @@ def _questions(comparison: Comparison) -> TextTable:
             Head("From the video", "(%) ↑"), Head("From the words", "(%) ↑"), Head("Difference"),
         ],
         groups=[Group(heading, lines) for heading, lines in groups.items()],
-        notes=["Small numbers: ends of the 95 % bootstrap interval over clips."],
+        notes=["Small numbers: ends of the 95 % bootstrap interval over clips.", *_incomplete(lacking)],
     )  # fmt: skip
 
 
@@ -185,7 +217,7 @@ def _by_category(comparison: Comparison) -> TextTable:
         caption="Scores by category. " + "; ".join(f"{letter}: {CATEGORIES[letter]}" for letter in categories) + ".",
         heads=[Head("System", number=False), *(Head(letter) for letter in categories)],
         groups=groups,
-        notes=[INTERVALS],
+        notes=[INTERVALS, *_lacking(comparison, systems, chief(comparison.columns))],
     )
 
 
@@ -196,11 +228,11 @@ def _amount(amount: Amount) -> Cell:
 def _effort(comparison: Comparison) -> TextTable:
     rows, spent = {row.system: row for row in comparison.main}, {told.system: told for told in comparison.spent}
     columns = [column for column in comparison.columns if column.table == "main"]
+    shown = [level.system for series in comparison.series for level in series.levels]
     groups = []
     for series in comparison.series:
         names = [level.system for level in series.levels]
-        told = [cells_of(SUCCESS, [rows[name].success for name in names], True)]
-        told += [cells_of(column, [rows[name].cells[column.name] for name in names], True) for column in columns]
+        told = [cells_of(column, [_cell(rows[name], column) for name in names], True) for column in (SUCCESS, *columns)]
         amounts = [[_amount(getattr(spent[name], what)) for name in names] for what in ("cost_usd", "minutes")]
         heads = [Cell(level.level or "–") for level in series.levels]
         groups.append(Group(series.name, [list(line) for line in zip(heads, *told, *amounts, strict=True)]))
@@ -209,7 +241,7 @@ def _effort(comparison: Comparison) -> TextTable:
         caption="Fidelity and cost by thinking effort; US dollars and minutes are means of a caption.",
         heads=[Head("Effort", number=False), head_of(SUCCESS), *map(head_of, columns), Head("USD"), Head("Minutes")],
         groups=groups,
-        notes=[INTERVALS],
+        notes=[INTERVALS, *_lacking(comparison, shown, columns)],
     )
 
 
@@ -254,7 +286,7 @@ def _ranks(comparison: Comparison) -> TextTable:
     columns = [column for column in (SUCCESS, *comparison.columns) if column is SUCCESS or column.table != "beside"]
     ranks = {(rank.system, rank.column): rank for rank in comparison.ranks}
     columns = [column for column in columns if any((system, column.name) in ranks for system in systems)]
-    groups = []
+    groups, shown = [], []
     for group, rows in in_order(comparison, columns):
         lines = []
         for row in rows if group in RANKED and columns else ():
@@ -266,12 +298,14 @@ def _ranks(comparison: Comparison) -> TextTable:
                 for rank in told
             ]
             lines.append([_name(systems[row.system]), *cells])
+            shown.append(row.system)
         groups.append(Group(GROUPS[group], lines))
     return TextTable(
         name="ranks",
         caption="Ranks within the group, and the ends between which they lie in 95 % of the draws of the videos.",
         heads=[Head("System", number=False), *(Head(column.label) for column in columns)],
         groups=groups if any(group.lines for group in groups) else [],
+        notes=_lacking(comparison, shown, columns),
     )
 
 

@@ -66,7 +66,8 @@ def published(run: Run, folder: Path = PAPER) -> Published:
         ComparisonError: a table there cannot be read.
     """
     protocol = read(folder / "protocol.yaml")
-    beside, questions = _Beside(run, protocol), published_answers.Beside(run.answered, run.config, protocol["answers"])
+    beside = _Beside(run, protocol)
+    questions = published_answers.Beside(run.answered, run.config, protocol["answers"], protocol["effort"])
     tables = []
     for name, title in protocol["titles"].items():
         line = questions.line if name == QUESTIONS else beside.line

@@ -24,7 +24,7 @@ BETTER = {True: "↑", False: "↓", None: ""}
 IN_LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}",
-    "*": "{*}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
+    "*": "{*}", "|": r"\textbar{}", '"': r"\textquotedblright{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
     "–": "--", "…": r"\ldots{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"\textsuperscript{\textdagger}", "≥": r"$\geq$",
     "×": r"$\times$", "−": r"$-$",
 }  # fmt: skip
@@ -128,7 +128,9 @@ def in_latex(text: str) -> str:
     >>> in_latex("50 % of A_1")
     '50 \\% of A\\_1'
     """
-    return "".join(IN_LATEX.get(sign, sign) for sign in _one_line(text))
+    told = _one_line(text)
+    signs = zip(f" {told}", told, strict=False)  # each with the one before it: two hyphens would become a dash
+    return "".join("{-}" if sign == before == "-" else IN_LATEX.get(sign, sign) for before, sign in signs)
 
 
 def in_markdown(text: str) -> str:

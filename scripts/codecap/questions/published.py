@@ -80,7 +80,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise QuestionError(f"{path}: must hold a list of questions")
         places = [(f"{path}: question {number}", row) for number, row in enumerate(rows, start=1)]
     else:
-        lines = enumerate(text.splitlines(), start=1)
+        lines = enumerate(text.split("\n"), start=1)  # a text in a line may hold other signs that end lines
         places = [(f"{path}:{number}", _json(line, f"{path}:{number}")) for number, line in lines if line.strip()]
     for place, row in places:
         if not isinstance(row, dict):
@@ -91,25 +91,40 @@ def rows_of(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def lettered(options: Sequence[str], answer: str) -> tuple[tuple[str, ...], int]:
     """Options without their letters, and the place of the right one, which is told by its letter, its text or both.
 
+    Where the options are lettered, a letter is one of theirs, whatever the options say.
+
     >>> lettered(["A. red", "B. blue"], "[[B]]")
     (('red', 'blue'), 1)
     >>> lettered(["red", "blue"], "blue")
     (('red', 'blue'), 1)
+    >>> lettered(["A. B", "B. A"], "A")
+    (('B', 'A'), 0)
 
     Raises:
-        WrongForm: the answer names none of them.
+        WrongForm: the answer names none of them, or its letter and its text name two.
     """
+    bare, have_letters = without_letters(options)
+    by_text = [place for place, option in enumerate(bare) if same(answer) in (same(option), same(options[place]))]
+    letter = _LETTER.fullmatch(answer.strip())
+    by_letter = LETTERS.find(letter[1]) if letter else -1
+    if not 0 <= by_letter < len(bare):
+        by_letter = -1
+    if by_letter >= 0 and (have_letters or not by_text):
+        return bare, by_letter
+    if len(by_text) != 1:
+        raise WrongForm(f"the answer {answer[:60]!r} is none of the {len(bare)} options")
+    if by_letter not in (-1, by_text[0]):
+        raise WrongForm(f"the answer {answer[:60]!r} is the letter of one option and the text of another")
+    return bare, by_text[0]
+
+
+def without_letters(options: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """Options without the letters before them, and whether they have any: all, in order."""
     found = [_LETTERED.fullmatch(option) for option in options]
     in_order = all(match is not None and match[1] == letter for match, letter in zip(found, LETTERS, strict=False))
-    bare = tuple(match[2].strip() for match in found if match) if in_order else tuple(option.strip() for option in options)
-    by_text = [place for place, option in enumerate(bare) if same(answer) in (same(option), same(options[place]))]
-    if len(by_text) == 1:
-        return bare, by_text[0]
-    letter = _LETTER.fullmatch(answer.strip())
-    place = LETTERS.find(letter[1]) if letter else -1
-    if not 0 <= place < len(bare):
-        raise WrongForm(f"the answer {answer[:60]!r} is none of the {len(bare)} options")
-    return bare, place
+    return tuple(
+        (match[2] if in_order and match else option).strip() for match, option in zip(found, options, strict=True)
+    ), in_order
 
 
 def shuffled(question_id: str, right: str, wrong: Sequence[str]) -> tuple[tuple[str, ...], int]:

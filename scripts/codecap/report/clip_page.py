@@ -21,12 +21,14 @@ class Files:
     Attributes:
         pages: what the system wrote, as text; codes: the script with the same and its highlighting.
         masks: the script with its masks.
+        reference: whether the clip itself is there.
     """
 
     videos: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     masks: dict[str, str] = field(default_factory=dict)
+    reference: bool = True
 
 
 def runs_of(boxes: Sequence[Box | None]) -> Runs:
@@ -123,6 +125,7 @@ def context(
         "lanes": lanes_of(annotation.focal_points) if annotation else [],
         "entries": ranked,
         "systems": systems,
+        "reference": files.reference,
         "sources": files.videos,
         "pages": files.pages,
         "codes": files.codes,

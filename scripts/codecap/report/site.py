@@ -92,11 +92,20 @@ def build_report(
     first |= statistics_section.context(comparison) | paper_section.context(comparison)
     first |= {"tables": _tables_of(draft), "figures": drawn_in(figures) if figures else [], "unreadable": unreadable}
     first["validity"] = validity is not None and placing.place(validity, draft)
+    first["validity_otherwise"] = placing.made_otherwise(validity, comparison.columns) if first["validity"] else []
     write_page(draft / "index.html", made, "index.html.j2", first)
-    if out_dir.exists():
-        shutil.rmtree(out_dir)
-    draft.rename(out_dir)
+    _put_in_place(draft, out_dir)
     return out_dir / "index.html"
+
+
+def _put_in_place(draft: Path, out_dir: Path) -> None:
+    """Exchange whole folders: who is killed while the old report is removed leaves a whole one, not a part that nobody knows."""
+    old = out_dir.with_name(f".{out_dir.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if out_dir.exists():
+        out_dir.rename(old)
+    draft.rename(out_dir)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _refuse_foreign(out_dir: Path) -> None:
@@ -167,9 +176,9 @@ def _place_files(
 ) -> clip_page.Files:
     """Put a clip's files into its folder: videos, pages as text files (so that no browser runs them), their code, and masks."""
     folder = draft / "media" / clip.clip_id
-    if store.there(clip.mp4):  # else its page has no reference; the index says why, as of any clip that cannot be read
+    files = clip_page.Files(reference=store.there(clip.mp4))
+    if files.reference:  # else its page shows the renders alone; the index says why, as of any clip that cannot be read
         media.place(clip.mp4, folder / "reference.mp4")
-    files = clip_page.Files()
     for entry in entries:
         name = media.file_stem(entry.system)
         there = f"../media/{clip.clip_id}/system-{name}"

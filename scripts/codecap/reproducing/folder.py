@@ -87,7 +87,7 @@ class Folder:
         """The rows of a configured metric (its second columns too) as stage 6 has them."""
         lane = self.config["metrics"][metric]["lane"]
         rows = self._all(RESULTS / "6_score" / lane / system / self._shard(clip_id), Score)
-        return [row for row in rows if row.clip_id == clip_id and self.metric_of(row.metric) == metric]
+        return [row for row in rows if row.clip_id == clip_id and self._configured(row.metric) == metric]
 
     def metric_of(self, name: str) -> str:
         """The configured metric that gives a column: `mps` of `mps_strict`.
@@ -95,12 +95,17 @@ class Folder:
         Raises:
             UserError: the configuration has none.
         """
-        names = [metric for metric in self.config["metrics"] if name == metric or name.startswith(f"{metric}_")]
-        if not names:
+        found = self._configured(name)
+        if found is None:
             raise UserError(
                 f"{name}: the configuration of the run in this folder has no such metric any more; run the workflow again"
             )
-        return max(names, key=len)
+        return found
+
+    def _configured(self, name: str) -> str | None:
+        """As `metric_of`; None where the configuration has none."""
+        names = [metric for metric in self.config["metrics"] if name == metric or name.startswith(f"{metric}_")]
+        return max(names, key=len, default=None)
 
     def _shard(self, clip_id: str) -> str:
         return f"{plan.bucket_of(clip_id, self.config['buckets'])}.jsonl"

@@ -56,7 +56,7 @@ class Workbench:
         """
         task = self._rows_of(entry)
         if column is None:
-            return _success(task.outcome)
+            return success_of(task.outcome)
         if entry.states[column.name] in WITHOUT_NUMBER:
             return VideoValue(None, entry.states[column.name], entry.unscored_items.get(column.name, 0))
         if task.outcome is Outcome.OK:
@@ -107,7 +107,7 @@ class Workbench:
         return rows
 
 
-def _success(outcome: Outcome) -> VideoValue:
+def success_of(outcome: Outcome) -> VideoValue:
     """As `compare` counts it: 100 or 0, and no number where we failed."""
     if outcome is Outcome.INFRA_ERROR:
         return VideoValue(None, "infra_error")

@@ -11,11 +11,12 @@ from codecap import stats
 from codecap.compare.comparison import Column, TaskEntry
 from codecap.compare.means import estimate
 from codecap.compare.tasks import VideoValue
+from codecap.errors import UserError
 from codecap.records import Row
 from codecap.reproducing.cells import SUCCESS, Cell
 from codecap.reproducing.changes import Changes
 from codecap.reproducing.folder import Folder
-from codecap.reproducing.recomputing import NotRecomputed, Workbench
+from codecap.reproducing.recomputing import NotRecomputed, Workbench, success_of
 
 TOLERANCE = 1e-9  # of the number, or of 1 where that is more: the order of a sum
 MOST_CAUSES = 12  # that are printed of one cell
@@ -67,18 +68,26 @@ def _reproduced(
     folder: Folder, bench: Workbench, changes: Changes, cell: Cell, column: Column | None, tolerance: float
 ) -> Reproduced:
     tasks = folder.tasks(cell.system) if cell.clip_id is None else [folder.task(cell.system, cell.clip_id)]
+    published = _published(folder, cell, column, tasks[0])
+    told = {"cell": str(cell), **dict(zip(("published", "published_low", "published_high"), published, strict=True))}
+    if column is not None:
+        try:
+            folder.metric_of(column.metric)
+        except UserError as error:
+            return Reproduced(**told, verdict="not recomputed", causes=[str(error)])
     values, missing = _values(bench, column, tasks)
     artefacts = [told for task in tasks for told in changes.of_artefacts(column, task)]
     making = [] if column is None else [*changes.of_making(column), *_protocol(bench, column)]
-    published = _published(folder, cell, tasks[0])
-    told = {"cell": str(cell), **dict(zip(("published", "published_low", "published_high"), published, strict=True))}
     if missing:
         return Reproduced(**told, verdict="not recomputed", clips=len(values), causes=_once([*artefacts, *missing, *making]))
     found = estimate(values, folder.comparison.resamples, stats.SEED)
     ends = (found.low, found.high) if cell.clip_id is None else (None, None)
     told |= {"recomputed": found.mean, "low": ends[0], "high": ends[1], "clips": found.n}
     if not all(map(functools.partial(_alike, tolerance), published, (found.mean, *ends))):
-        causes = [*artefacts, *making] or ["nothing that is noted has changed: this machine makes another number of it"]
+        borne_out = all(_alike(tolerance, _of_video(column, task), value.value) for task, value in zip(tasks, values, strict=True))
+        summed = ["comparison: the published number is not what the numbers of its videos come to"] if borne_out else []
+        unknown = ["nothing that is noted has changed: this machine makes another number of it"]
+        causes = [*summed, *artefacts, *making] or unknown
         return Reproduced(**told, verdict="differs", causes=_once(causes))
     return Reproduced(**told, verdict="changed" if artefacts else "same", causes=_once(artefacts), remarks=_once(making))
 
@@ -94,15 +103,20 @@ def _values(bench: Workbench, column: Column | None, tasks: Sequence[TaskEntry])
     return values, missing
 
 
-def _published(folder: Folder, cell: Cell, task: TaskEntry) -> tuple[float | None, float | None, float | None]:
+def _published(
+    folder: Folder, cell: Cell, column: Column | None, task: TaskEntry
+) -> tuple[float | None, float | None, float | None]:
     """A published number and the ends of its interval, which a single video's does not have."""
-    if cell.clip_id is not None and cell.column != SUCCESS:
-        return task.values[cell.column], None, None
     if cell.clip_id is not None:
-        return (None if task.outcome == "infra_error" else 100.0 if task.outcome == "ok" else 0.0), None, None
+        return _of_video(column, task), None, None
     row = next(row for row in folder.comparison.main if row.system == cell.system)
     told = row.success if cell.column == SUCCESS else row.cells[cell.column]
     return told.mean, told.low, told.high
+
+
+def _of_video(column: Column | None, task: TaskEntry) -> float | None:
+    """A video's published number."""
+    return success_of(task.outcome).value if column is None else task.values[column.name]
 
 
 def _protocol(bench: Workbench, column: Column) -> list[str]:

@@ -32,7 +32,8 @@ class Difference(NamedTuple):
     """Mean difference of two systems, first minus second, over the videos that both have.
 
     Attributes:
-        p_value: how often a difference as large as this, either way, comes about when there is none; None for fewer than two.
+        p_value: how often a difference as large as this, either way, comes about when there is none; None for fewer than two. Never
+            below `least_p_value`.
     """
 
     mean: float
@@ -93,7 +94,18 @@ def paired_difference(
     low, high = percentiles(means, confidence)
     slack = 1e-12 * max(float(np.abs(difference).max()), 1.0)  # sums in another order differ in their last digits
     as_large = int((np.abs(means - mean) >= abs(mean) - slack).sum())
-    return Difference(mean, low, high, (as_large + 1) / (resamples + 1))
+    return Difference(mean, low, high, max((as_large + 1) / (resamples + 1), least_p_value(len(difference))))
+
+
+def least_p_value(videos: int) -> float:
+    """Chance that so many differences all point one way when there is none: no fewer videos can tell more, and a bootstrap would.
+
+    Source: the exact sign-flip test, whose smallest two-sided p-value it is (Good 2005, section 3.2).
+
+    >>> least_p_value(2), least_p_value(5)
+    (0.5, 0.0625)
+    """
+    return 2.0 ** (1 - videos)
 
 
 def paired_differences(
@@ -115,9 +127,10 @@ def paired_differences(
     lows, highs = np.percentile(drawn, [tail, 100 - tail], axis=0)
     slack = 1e-12 * np.maximum(np.abs(values).max(axis=0), 1.0)
     as_large = (np.abs(drawn - means) >= np.abs(means) - slack).sum(axis=0)
+    least = least_p_value(len(values))
     rounded = (np.round(told, SAME_DIGITS) + 0.0 for told in (means, lows, highs))
     return [
-        Difference(float(mean), float(low), float(high), (int(count) + 1) / (resamples + 1))
+        Difference(float(mean), float(low), float(high), max((int(count) + 1) / (resamples + 1), least))
         for mean, low, high, count in zip(*rounded, as_large, strict=True)
     ]
 

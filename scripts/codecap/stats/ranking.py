@@ -15,7 +15,7 @@ SAME = 1e-9  # of the largest mean: means that differ by less are equal, whateve
 
 
 class Ranked(NamedTuple):
-    """A place, the first being 1; equals share the better one. No ends where there are fewer than two videos."""
+    """A place, the first being 1; equals share the better one. No ends where the system has fewer than two videos."""
 
     rank: int
     low: int | None
@@ -54,7 +54,7 @@ def rank_intervals(
     ends = np.percentile(drawn, [tail, 100 - tail], axis=0, method="inverted_cdf") if len(drawn) else None
     found: list[Ranked | None] = [None] * np.asarray(values).shape[1]
     for place, system in enumerate(ranked):
-        low, high = (None, None) if ends is None else (int(ends[0, place]), int(ends[1, place]))
+        low, high = (None, None) if ends is None or there[:, place].sum() < 2 else (int(ends[0, place]), int(ends[1, place]))
         found[system] = Ranked(int(first[place]), low, high)
     return found
 

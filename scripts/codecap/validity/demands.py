@@ -17,16 +17,17 @@ from codecap.clock import FPS
 from codecap.compare.comparison import Column
 from codecap.records import Clip, Row
 from codecap.selftest import fitness
-from codecap.validity.curves import LEAST, Values, scale_of, steps_of
+from codecap.validity.curves import LEAST, Values, largest_rise, scale_of, steps_of
 from codecap.validity.damages import DAMAGES
 
 GONE = 2.0  # a mean IoU, in percent, from which on nothing more can be lost
 EXACT = 1e-6
 LAG = "lag"
+NO_RISE = f"never more than {LEAST:g} of its scale above a lesser delay"
 WHAT = {  # what is demanded of a kind of damage and a column, in words
     ("shift", "object_iou"): f"falls at every grade until it is under {GONE:g}, and never rises",
-    ("delay", "retention_dynamic"): f"no step up of more than {LEAST:g} of its scale",
-    ("delay", "mps_strict"): f"no step up of more than {LEAST:g} of its scale",
+    ("delay", "retention_dynamic"): NO_RISE,
+    ("delay", "mps_strict"): NO_RISE,
     ("delay", LAG): "is the delay, within one frame",
 }
 
@@ -85,5 +86,5 @@ def _tried(damage: str, column: Column, series: Sequence[float | None]) -> tuple
     if damage == "shift":
         held = all(after < before or (after <= before and before < GONE) for before, after in pairwise(known))
         return max(after - before for before, after in pairwise(known)), held
-    rise = max(after - before for before, after in pairwise(known)) / (scale_of(column) or 1.0)
+    rise = largest_rise(known) / (scale_of(column) or 1.0)
     return rise, rise <= LEAST

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from codecap.clock import FPS
 from codecap.compare.comparison import Column
 from codecap.records import Annotation, Clip, Score
 from codecap.report.pages import RESOURCES, environment, write_page
 from codecap.validity import drawing, placing
-from codecap.validity.curves import LEAST, Curve, curves_of, scale_of, values_of
+from codecap.validity.curves import LEAST, Curve, curves_of, scale_of, steps_of, values_of
 from codecap.validity.damages import DAMAGES
 from codecap.validity.demands import Demand, demands
 
@@ -23,7 +24,7 @@ CURVES_CSV, DEMANDS_CSV = "curves.csv", "demands.csv"
 def build(
     folder: Path, columns: Sequence[Column], scores: Iterable[Score], openings: Mapping[str, tuple[Clip, Annotation]], title: str
 ) -> list[Demand]:
-    """Write `index.html`, `curves.csv`, `demands.csv`, `curves.svg`, `curves.pdf` and what the page needs beside it.
+    """Write the page, `curves.csv`, `demands.csv`, `curves.svg`, `curves.pdf`, `protocols.json` and what the page needs beside it.
 
     Args:
         columns: of the metrics, see `compare.columns`.
@@ -43,6 +44,7 @@ def build(
     names = list(Demand.model_fields)
     _write_csv(folder / DEMANDS_CSV, names, ([getattr(row, name) for name in names] for row in must_hold))
     drawing.write(curves, columns, folder)
+    placing.write_protocols(columns, folder)
     (folder / placing.ASSETS).mkdir(exist_ok=True)
     for name in BESIDE:
         shutil.copyfile(RESOURCES / name, folder / placing.ASSETS / name)
@@ -67,11 +69,12 @@ def _context(
             (damage.name, column.name): _cell(by_name.get((damage.name, column.name))) for damage in shown for column in scaled
         },
         "curves": by_name,
+        "steps": {damage.name: [grade for grade, _ in steps_of(damage)] for damage in shown},
         "least_percent": 100 * LEAST,
         "demands": must_hold,
         "broken": [row for row in must_hold if not row.held],
         "clips": clips,
-        "duration_s": max((clip.frames for clip in clips.values()), default=0) / 24,
+        "duration_s": max((clip.frames for clip in clips.values()), default=0) / FPS,
         "proxy": any(column.proxy for column in columns),
         "figure": f"{drawing.STEM}.svg",
         "files": [CURVES_CSV, DEMANDS_CSV, f"{drawing.STEM}.svg", f"{drawing.STEM}.pdf"],

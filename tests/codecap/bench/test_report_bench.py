@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def test_numbers_are_held_to_their_limits() -> None:
     assert (found["building"].value, found["building"].holds) == (200.0, False)
     assert (found["folder without linked media"].value, found["folder without linked media"].holds) == (1000.0, True)
     assert (found["first page opens"].holds, found["building, peak memory"].value) == (False, 200)
+    heavy = dataclasses.replace(built, peak_mb=1600.0)
+    assert [row.what for row in report.findings(heavy, {}, clips=32, held=32) if not row.holds] == ["building, peak memory"]
     whole = {row.what: row for row in report.findings(built, {}, clips=32, held=32)}
     assert (whole["building"].value, whole["building"].how) == (20.0, "")
 

@@ -90,6 +90,7 @@ def test_the_order_is_that_of_the_media_and_of_the_configuration(found):
 def test_code_stands_against_words_of_its_own_model_on_shared_questions(found):
     (pair,) = found.pairs  # opus has no words, a video made of words is no code
     assert (pair.model, pair.code, pair.words, pair.questions, pair.clips) == ("sol", "sol", "sol-words", 3, 2)
+    assert pair.missing == 1 and pair.incomplete  # one that the words have no answer to
     assert (pair.code_accuracy.value, pair.words_accuracy.value) == (pytest.approx(200 / 3), pytest.approx(200 / 3))
     assert pair.difference.value == pytest.approx(0) and pair.difference.low < 0 < pair.difference.high and not pair.separated
 
@@ -123,6 +124,8 @@ def test_sets_that_were_asked_alike_stand_together_too():
     ]
     otherwise = [*answers({"sol": "++--"}), *answers({"sol": "++++"}, question_set="other", protocol="with another option")]
     assert [entry.name for entry in summarise(otherwise, MODELS, TEXTS).sets] == ["other", "quiz"]
+    part = [*answers({"sol": "xxxx", ORIGINAL: "++++"}), *answers({"sol": "++++", ORIGINAL: "++++"}, question_set="other")]
+    assert summarise(part, MODELS, TEXTS, resamples=200).sets[0].name == POOLED  # a page that failed was asked in no other way
 
 
 def test_the_order_of_the_rows_changes_nothing(found):
@@ -146,3 +149,11 @@ def test_tables(found, tmp_path):
     assert (sol["accuracy"], sol["cap_p"], sol["cap_f1"], sol["protocol"]) == ("50", "66.6667", "57.1429", "p")
     assert len(read["answers.csv"]) == 24 and {line["counted"] for line in read["answers.csv"]} == {"right", "wrong", "missing", ""}
     assert read["question_pairs.csv"][0]["separated"] == "no"
+    assert (read["question_pairs.csv"][0]["without_answer"], read["question_pairs.csv"][0]["incomplete"]) == ("1", "yes")
+
+
+def test_what_a_model_says_is_no_formula_in_a_table(found, tmp_path):
+    said = [row.model_copy(update={"detail": '=HYPERLINK("http://x")', "option": "-5"}) for row in answers({"sol": "++++"})]
+    answer_csv.write_tables(tmp_path, found, said)
+    line = next(csv.DictReader((tmp_path / "answers.csv").read_text().splitlines()))
+    assert (line["detail"], line["option"]) == ('\'=HYPERLINK("http://x")', "-5")

@@ -9,6 +9,7 @@ import yaml
 from sixteen import comparing, rows
 
 from codecap.compare.answer_records import AnswerPair, AnswerRow, QuestionAnswering, QuestionSetEntry
+from codecap.compare.answers import POOLED
 from codecap.compare.comparison import ComparisonError
 from codecap.compare.estimates import Interval
 from codecap.compare.published import PAPER, Run, published, read_table
@@ -97,27 +98,86 @@ def test_another_effort_is_another_system(sixteen):
     assert line_of(published(run_of(sixteen.made, models=models)), "table_1", "GPT-6-astra", "Codex").system is None
 
 
-def test_answers_to_questions_stand_beside_table_2(sixteen):
-    asked = {"question_set": "mine", "questions": 30, "clips": 10}
-    systems = {"code": "n11", "code_label": "Direct", "words": "words", "words_label": "In words"}
+def answered_of(*names: str, clips: int = 100, missing: int = 0, code: str = "n11") -> QuestionAnswering:
+    """One model's code and words on each of some sets: 70, 60 and 90 %."""
     found = {"code_accuracy": 70.0, "words_accuracy": 60.0, "difference": 10.0}
-    pair = AnswerPair(model="gpt-5.6-sol", **asked, **systems, **{name: Interval(value=value) for name, value in found.items()})
-    counts = {"right": 27, "wrong": 3, "undetermined": 0, "failed": 0, "unscored": 0, "infra_error": 0}
+    counts = {"right": 27, "wrong": 3, "undetermined": 0, "failed": 0, "unscored": missing, "infra_error": 0}
     numbers = {"accuracy": Interval(value=90.0), "cap_p": Interval(), "cap_r": Interval(), "cap_f1": Interval()}
-    original = AnswerRow(medium="original", system="", label="Original videos", type="", **asked, **counts, **numbers)
-    entry = QuestionSetEntry(name="mine", questions=30, clips=10, types={"": 30})
-    answered = QuestionAnswering(sets=[entry], rows=[original], pairs=[pair], protocols={})
-    config = comparing.CONFIG | {"questions": {"answerer": {"endpoint": {"model": "other"}}}}
-    told = published(run_of(sixteen.made, config, answered=answered))
+    systems = {"code": code, "code_label": "Direct", "words": "words", "words_label": "In words", "missing": missing}
+    sets, lines, pairs = [], [], []
+    for name in names:
+        asked = {"question_set": name, "questions": 30, "clips": clips}
+        sets.append(QuestionSetEntry(name=name, questions=30, clips=clips, types={"": 30}))
+        lines.append(AnswerRow(medium="original", system="", label="Original videos", type="", **asked, **counts, **numbers))
+        intervals = {name: Interval(value=value) for name, value in found.items()}
+        pairs.append(AnswerPair(model="gpt-5.6-sol", **asked, **systems, **intervals))
+    return QuestionAnswering(sets=sets, rows=lines, pairs=pairs, protocols={})
+
+
+def table_2(sixteen, answered: QuestionAnswering, model: str = "gemini-3.8-flash"):
+    config = {"questions": {"answerer": {"endpoint": {"model": model}}}, "models": rows.MODELS | rows.TEXTS}
+    return published(run_of(sixteen.made, comparing.CONFIG | config, answered=answered))
+
+
+def test_answers_to_questions_stand_beside_table_2(sixteen):
+    told = table_2(sixteen, answered_of("mine", clips=10), model="other")
     line = line_of(told, "table_2", "GPT-5.6-sol")
     assert (line.system, [cell.ours.mean for cell in line.cells]) == ("n11", [70.0, 60.0])
     assert line.reasons == [
         "answerer.endpoint.model is other; the paper's is gemini-3.8-flash",
         "other questions: of mine; the paper's are of dvbench, videomathqa, gui_world",
+        "questions about 10 videos; the paper's are about 100",
     ]
     whole = line_of(told, "table_2", "Original videos")
     assert whole.system is None and whole.here and whole.cells[0].ours.mean == 90.0
     assert not line_of(told, "table_2", "Opus-5").here
+
+
+SETS = ("dvbench", "videomathqa", "gui_world")
+
+
+@pytest.mark.parametrize(
+    ("answered", "reasons"),
+    [
+        (answered_of(POOLED, *SETS), []),
+        (
+            answered_of(*SETS),
+            ["questions of dvbench alone, since the sets were not asked alike; the paper's are of all sets together"],
+        ),
+        (
+            answered_of(POOLED, "capquiz", *SETS),
+            ["other questions: of capquiz, dvbench, videomathqa, gui_world; the paper's are of dvbench, videomathqa, gui_world"],
+        ),
+        (answered_of(POOLED, *SETS, code="a10"), ["effort of a10 is xhigh; the paper's is medium"]),
+    ],
+)
+def test_table_2_is_over_all_questions_of_three_sets_at_one_effort(sixteen, answered, reasons):
+    line = line_of(table_2(sixteen, answered), "table_2", "GPT-5.6-sol")
+    assert line.here and line.reasons == reasons and all(cell.reasons == [] for cell in line.cells)
+
+
+def test_questions_without_an_answer_are_a_reason(sixteen):
+    told = table_2(sixteen, answered_of(POOLED, *SETS, missing=2))
+    for model in ("GPT-5.6-sol", "Original videos"):
+        cells = line_of(told, "table_2", model).cells
+        assert {tuple(cell.reasons) for cell in cells} == {("ours is incomplete: 2 questions without an answer",)}
+
+
+@pytest.mark.parametrize(
+    ("video", "reasons"),
+    [
+        ({"video": "http_jobs", "videos": {"http_jobs": {"model": "doubao-seedance-2-5-260628"}}}, []),
+        (
+            {"video": "http_jobs", "videos": {"http_jobs": {"model": "movie-2"}}},
+            ["videos.http_jobs.model is movie-2; the paper's is *seedance-2-5*"],
+        ),
+        ({"video": "diffusers"}, ["video is diffusers; the paper's is http_jobs"]),
+    ],
+)
+def test_who_films_captions_is_part_of_the_protocol(sixteen, video, reasons):
+    models = rows.MODELS | {"n13": rows.MODELS["n13"] | video}
+    line = line_of(published(run_of(sixteen.made, models=models)), "table_3", "GPT-5.6-sol", "Caption-to-video")
+    assert line.system == "n13" and line.reasons[1:] == reasons  # the first: other videos
 
 
 def test_a_table_that_is_none_is_one_clear_error(tmp_path):

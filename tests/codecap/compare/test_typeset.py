@@ -26,6 +26,8 @@ def test_no_text_is_a_command_in_latex():
     bare = re.sub(r"\\(?:[a-z]+\{\}|[%&#_$}{])|\{[][*]\}", "", told)  # what is left without escapes
     assert not set(bare) & set("\\{}$&#^_%~[]*\n")
     assert in_latex("5 – 6 % ↑") == r"5 -- 6 \% $\uparrow$"
+    assert in_latex("--low") == "-{-}low"  # two hyphens, no dash
+    assert in_latex('a "b"') == r"a \textquotedblright{}b\textquotedblright{}"  # \textquotedbl is not in LaTeX's first encoding
 
 
 def test_no_text_is_markup_in_markdown():

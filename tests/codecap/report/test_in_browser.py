@@ -186,6 +186,34 @@ def test_boxes_are_drawn_where_objects_are(page, report: Path) -> None:
     assert page.evaluate(visible) == 0
 
 
+def test_keys_that_scroll_a_table_step_no_frame(page, report: Path) -> None:
+    open_clip(page, report, "A_000")
+    for selector in ("#scores .scroll", "#code-view"):
+        page.locator(selector).focus()
+        for key in ("ArrowRight", "End", "Space"):
+            page.keyboard.press(key)
+        assert page.inner_text("#clock").startswith("frame 0 ") and page.inner_text("#play") == "▶"
+    page.locator("#scrubber").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#clock").startswith("frame 1 ")
+
+
+def test_renders_play_to_their_end_without_the_reference(run, page, tmp_path: Path) -> None:
+    clip = run.comparison.clips[0].model_copy(update={"mp4": tmp_path / "gone.mp4"})
+    tasks = [task for task in run.comparison.tasks if task.clip_id == clip.clip_id]
+    alone = run.comparison.model_copy(update={"clips": [clip], "tasks": tasks})
+    build_report(alone, annotations=run.annotations[:1], tracks=[], out_dir=tmp_path / "report")
+    open_clip(page, tmp_path / "report", "A_000")
+    page.locator("#loop").uncheck()
+    page.locator("#scrubber").fill("50")
+    settle(page, 50)
+    page.locator("#play").click()
+    page.wait_for_function("() => document.querySelector('#clock').textContent.startsWith('frame 59 ')")
+    page.wait_for_function("() => document.querySelector('#play').textContent === '▶'")
+    settle(page, 59)
+    wait_for_codes(page, 59, 3)
+
+
 def test_a_focal_point_jumps_to_its_start(page, report: Path) -> None:
     open_clip(page, report, "A_000")
     page.locator("button.jump.link").nth(3).click()
@@ -240,6 +268,10 @@ def test_no_page_is_wider_than_its_window(browser, report: Path, scheme: str, wi
         assert contrast(ink, ground) >= 7
         for text in page.locator(SMALL_TEXT).all()[:40]:
             assert contrast(*text.evaluate(COLOURS)) >= 4.5, text.evaluate("element => element.outerHTML")
+    label = page.locator(".object").first  # names that differ at their end are told apart
+    label.evaluate("label => label.append('_of_the_second_guest_at_the_table')")
+    assert label.evaluate("label => label.scrollWidth <= label.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width_px
     context.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from codecap.report.media import file_stem, place, still
 from codecap.report.pages import data_block, environment
 from codecap.report.site import build_report
 from codecap.report.track_files import TrackFiles
+from codecap.validity import placing
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +132,42 @@ def test_same_comparison_same_bytes_and_a_report_is_replaced(run, report: Path, 
     assert all((report / name).read_bytes() == (again / name).read_bytes() for name in files)
 
 
+def test_a_build_that_is_killed_while_it_removes_the_old_report_stops_no_later_one(run, tmp_path: Path, monkeypatch) -> None:
+    bare = run.comparison.model_copy(update={"clips": [], "tasks": []})
+    build = lambda: build_report(bare, annotations=[], tracks=[], out_dir=tmp_path / "8_report")  # noqa: E731
+    build()
+    remove = shutil.rmtree
+
+    def killed(folder: Path, **_: object) -> None:
+        if (folder / "index.html").exists():
+            remove(folder / "assets")
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(shutil, "rmtree", killed)
+        build()
+    assert (tmp_path / "8_report" / "assets" / "report.css").is_file()
+    assert build().is_file() and [path.name for path in tmp_path.iterdir()] == ["8_report"]
+
+
+def test_a_study_of_other_backends_is_taken_in_and_told(run, tmp_path: Path) -> None:
+    bare = run.comparison.model_copy(update={"clips": [], "tasks": []})
+
+    def first_page(columns: list) -> str:
+        study = tmp_path / "9_validity"
+        (study / placing.ASSETS).mkdir(parents=True, exist_ok=True)
+        for name in placing.FILES:
+            (study / name).write_text(name)
+        placing.write_protocols(columns, study)
+        index = build_report(bare, annotations=[], tracks=[], validity=study, out_dir=tmp_path / "report")
+        assert (index.parent / "validity" / "index.html").read_text() == "index.html"
+        return index.read_text(encoding="utf-8")
+
+    assert "snakemake validity" not in first_page(bare.columns)
+    others = [row.model_copy(update={"protocol": "another"}) if row.name == "kss" else row for row in bare.columns]
+    assert "than these numbers of KSS; <code>snakemake validity</code>" in first_page(others)
+
+
 def test_a_folder_of_something_else_is_left_alone(run, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(ComparisonError, match="no report made"):
@@ -151,6 +189,7 @@ def test_a_clip_that_is_gone_costs_only_its_own_picture(run, tmp_path: Path) -> 
     index = build_report(run.comparison.model_copy(update={"clips": clips}), annotations=[], tracks=[], out_dir=tmp_path / "report")
     assert (index.parent / "clips" / f"{clips[0].clip_id}.html").is_file()
     assert not (index.parent / "media" / clips[0].clip_id / "reference.mp4").exists()
+    assert "/reference.mp4" not in (index.parent / "clips" / f"{clips[0].clip_id}.html").read_text(encoding="utf-8")
     assert (index.parent / "media" / clips[1].clip_id / "reference.mp4").is_file()
 
 

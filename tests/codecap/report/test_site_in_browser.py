@@ -141,6 +141,13 @@ def test_best_and_worst_videos_and_all_of_them(run, page, report: Path) -> None:
     assert shown(page, "#videos tbody tr:visible th a") == [name for name in ordered if name[0] == "B"]
 
 
+def test_a_failed_videos_card_leaves_its_name_whole(page, report: Path) -> None:
+    page.goto((report / links.system_page("hostile")).as_uri())
+    assert any("Script error" in text for text in shown(page, "#worst .number"))
+    heights = page.locator(".cards .title").evaluate_all("(titles) => titles.map((title) => title.offsetHeight)")
+    assert len(set(heights)) == 1  # none is broken into lines
+
+
 def test_two_systems_are_compared(run, page, report: Path) -> None:
     page.goto(f"{report.as_uri()}/{links.compare_page('vtrace', 'atlas_agent')}")
     values = {

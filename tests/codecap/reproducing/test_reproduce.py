@@ -141,6 +141,26 @@ def test_a_published_number_that_the_rows_do_not_bear_out(run):
     assert found["verdict"] == "differs" and found["causes"] == ["vtrace/T_001: scores: stage 6 has 68.4211, published is 99"]
 
 
+def test_a_published_mean_that_its_videos_do_not_bear_out(run):
+    comparison = Path("results/7_compare/comparison.json")
+    told = json.loads(comparison.read_text())
+    told["main"][0]["cells"]["kss"]["mean"] = 0.99
+    comparison.write_text(json.dumps(told))
+    found = one("vtrace/kss")
+    assert found["verdict"] == "differs" and found["published"] == 0.99
+    assert found["causes"] == ["comparison: the published number is not what the numbers of its videos come to"]
+
+
+def test_a_metric_that_is_not_configured_any_more_stops_no_other(run):
+    config = Path("results/.config.json")
+    told = json.loads(config.read_text())
+    del told["metrics"]["kss"]
+    config.write_text(json.dumps(told))
+    gone, there = call("vtrace/kss", "vtrace/unique_frames", status=1)
+    assert gone["verdict"] == "not recomputed" and "has no such metric any more" in gone["causes"][0]
+    assert gone["published"] is not None and there["verdict"] == "same"
+
+
 def test_a_judge_who_cannot_be_replayed(run):
     for pack in Path("store/durable/exchange/packs").iterdir():
         pack.unlink()
@@ -188,6 +208,7 @@ def test_words_on_a_terminal(run):
     ("words", "says"),
     [
         ([], "name a cell, as `codecap reproduce vtrace/kss`, or have some chosen: `--random 5`"),
+        (["vtrace/kss", "--videos"], "--videos and --seed are about cells that are chosen by chance: say how many"),
         (["vtrace"], "vtrace: a cell is system/column or system/column/clip, as vtrace/success"),
         (["vtrase/kss"], "the comparison has no system 'vtrase'; there are vtrace"),
         (["vtrace/object"], "the comparison has no column 'object'; there are object_iou"),

@@ -40,6 +40,18 @@ def test_p_values_are_near_those_of_an_exact_permutation_test():
         assert stats.paired_differences(differences[:, None], resamples=5000)[0].p_value == pytest.approx(theirs, abs=0.03)
 
 
+@pytest.mark.parametrize("videos", [2, 5, 10])
+def test_few_videos_tell_no_more_than_an_exact_test(videos):
+    """All differences point one way: the smallest p-value of SciPy's exact sign-flip test, which a bootstrap would undercut."""
+    differences = np.linspace(5.0, 6.0, videos)
+    theirs = scipy.stats.permutation_test(
+        (differences, np.zeros(videos)), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=np.inf,
+    ).pvalue  # fmt: skip
+    assert stats.paired_differences(differences[:, None])[0].p_value == pytest.approx(theirs)
+    assert stats.paired_difference(differences, np.zeros(videos)).p_value == pytest.approx(theirs)
+
+
 def test_one_video_has_no_interval_and_no_video_is_refused():
     assert stats.paired_differences(np.array([[2.0, -1.0]])) == [(2.0, None, None, None), (-1.0, None, None, None)]
     for wrong in (np.empty((0, 2)), np.array([[np.nan]]), np.array([1.0])):

@@ -38,6 +38,14 @@ def test_a_system_is_ranked_by_the_videos_that_it_has():
     assert stats.rank_intervals(np.empty((0, 1))) == [None]
 
 
+def test_a_system_of_one_video_has_a_place_and_no_ends():
+    values = np.random.default_rng(4).normal(50, 10, (30, 3))
+    values[1:, 2] = np.nan
+    *others, one = stats.rank_intervals(values)
+    assert one.rank in (1, 2, 3) and (one.low, one.high) == (None, None)
+    assert all(other.low is not None for other in others)
+
+
 def test_a_rank_is_as_sure_as_it_says():
     """The better of two systems is found first in all draws or in most, as the paired difference separates them."""
     generator = np.random.default_rng(6)

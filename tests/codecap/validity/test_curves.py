@@ -95,6 +95,7 @@ def test_a_delay_must_not_raise_what_depends_on_time_and_must_be_told(clip, monk
     monkeypatch.setattr("codecap.selftest.fitness.unfit_for_delay", lambda _: "")
     assert told(clip, STRICT, "delay", 0.9, 0.7, 0.715, 0.5, 0.4) == (True, True, pytest.approx(0.015))
     assert told(clip, STRICT, "delay", 0.9, 0.7, 0.73, 0.5, 0.4) == (True, False, pytest.approx(0.03))
+    assert told(clip, STRICT, "delay", 0.4, 0.415, 0.43, 0.445, 0.46) == (True, False, pytest.approx(0.06))  # in small steps
     assert told(clip, LAG, "delay", 0, 2 / 24, 6 / 24, 12 / 24, 1) == (True, True, pytest.approx(0.1 - 2 / 24))
     assert told(clip, LAG, "delay", 0, 0.1, 0.25, 0.25, 1) == (True, False, 0.25)
     monkeypatch.setattr("codecap.selftest.fitness.unfit_for_delay", lambda _: "it repeats itself")
@@ -128,3 +129,13 @@ def test_the_page_and_its_tables(clip, annotation, tmp_path):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     for reference in re.findall(r'(?:src|href)="([^"#:]+)"', html):
         assert (tmp_path / "one" / reference).is_file(), reference
+
+
+def test_a_table_has_a_head_for_every_grade(clip, annotation, tmp_path):
+    rows = [
+        Score(metric="kss", system=system, clip_id="T_001", value=0.5, status="ok") for _, system in steps_of(DAMAGES["text"])
+    ]  # of the first column, wrong words have no curve
+    page.build(tmp_path, [IOU, KSS], rows, {"T_001": (clip, annotation)}, "CodeCap")
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    [head] = re.findall(r'<thead><tr><th scope="col">Metric</th>(.*?)<th scope="col">Trend', html)
+    assert re.findall(r">([^<]+)</th>", head) == ["as it is", "25", "50", "75", "100"]

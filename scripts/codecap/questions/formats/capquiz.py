@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from codecap.questions.published import Published, Theirs, Told, WrongForm, lettered
+from codecap.questions.published import Published, Theirs, Told, WrongForm, lettered, without_letters
 from codecap.questions.sets import LETTERS
 from codecap.store import digest_of
 
@@ -58,9 +58,10 @@ def _options(line: Line) -> tuple[tuple[str, ...], int]:
     if isinstance(held, dict):
         if "".join(held) != LETTERS[: len(held)]:
             raise WrongForm(f"options must be lettered from A on; they are {', '.join(held)}")
-        held = list(held.values())
+        bare, _ = without_letters(list(held.values()))
+        held = [f"{letter}. {option}" for letter, option in zip(held, bare, strict=True)]
     if isinstance(line.answer, str):
         return lettered(held, line.answer)
     if not 0 <= line.answer < len(held):
         raise WrongForm(f"answer is {line.answer}, the places of {len(held)} options go from 0 to {len(held) - 1}")
-    return lettered(held, LETTERS[line.answer])
+    return without_letters(held)[0], line.answer

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -30,11 +31,13 @@ class Trial(Row):
     """One answer of a model that did not see the clip.
 
     Attributes:
+        asker: place of the model in `questions.maker.blind`, since several may have one name.
         order: places of the question's options as they were shown.
         choice: place of the chosen one in the question; None where no answer could be read.
     """
 
     question_id: str
+    asker: int
     model: str
     trial: int
     order: list[int]
@@ -43,15 +46,16 @@ class Trial(Row):
     detail: Words = ""
 
 
-def try_blind(questions: Sequence[Question], asker: Asking, maker: Maker) -> list[Trial]:
-    """All trials of one model. Within an open session of the exchange.
+def try_blind(questions: Sequence[Question], place: int, maker: Maker) -> list[Trial]:
+    """All trials of one model, by its place in `maker.blind`. Within an open session of the exchange.
 
     Raises:
         codecap.score.Unreached: an answer could not be had this time.
     """
+    asker = maker.blind[place]
     wanted = [(question, trial) for question in questions for trial in range(maker.trials)]
     answers = ask_all(asker.endpoint, [functools.partial(_ask, question, trial, asker) for question, trial in wanted])
-    return [_trial(question, trial, asker, answer) for (question, trial), answer in zip(wanted, answers, strict=True)]
+    return [_trial(question, trial, place, asker, answer) for (question, trial), answer in zip(wanted, answers, strict=True)]
 
 
 def order_of(question: Question, trial: int) -> list[int]:
@@ -67,10 +71,8 @@ def is_solved(trials: Sequence[Trial], maker: Maker) -> bool:
     Args:
         trials: of one question, by all models.
     """
-    models = {trial.model for trial in trials}
-    return bool(models) and all(
-        sum(trial.correct for trial in trials if trial.model == model) >= maker.solved_in for model in models
-    )
+    right = Counter(trial.asker for trial in trials if trial.correct)
+    return all(right[place] >= maker.solved_in for place in range(len(maker.blind)))
 
 
 def accuracy(trials: Sequence[Trial]) -> float:
@@ -94,10 +96,11 @@ def _ask(question: Question, trial: int, asker: Asking) -> int:
     return order_of(question, trial)[chosen.place]
 
 
-def _trial(question: Question, trial: int, asker: Asking, answer: int | Unscored) -> Trial:
+def _trial(question: Question, trial: int, place: int, asker: Asking, answer: int | Unscored) -> Trial:
     unread = isinstance(answer, Unscored)
     return Trial(
         question_id=question.question_id,
+        asker=place,
         model=asker.endpoint.model,
         trial=trial,
         order=order_of(question, trial),

@@ -83,7 +83,7 @@ def _make(clip: Clip, maker: Maker, made: Course) -> None:
         made.problems += problems
     candidates = once_each(written)
     questions = [candidate.question for candidate in candidates]
-    trials = [trial for asker in maker.blind for trial in try_blind(questions, asker, maker)]
+    trials = [trial for place in range(len(maker.blind)) for trial in try_blind(questions, place, maker)]
     of_question: dict[str, list[Trial]] = defaultdict(list)
     for trial in trials:
         of_question[trial.question_id].append(trial)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from codecap.questions.sets import LETTERS, MOST_OPTIONS, Question, QuestionError, spread_answers
 from codecap.records import Clip, write_whole
+from codecap.spreadsheets import inert
 
 CRITERIA = {
     "relevant": "it can only be answered from the clip",
@@ -26,7 +27,6 @@ FOR_PEOPLE = ("question_id", "clip", "type", "question", "options", "answer", "e
 FILLED = ("reviewer", *CRITERIA, "comment")
 YES, NO = ("yes", "y", "1", "true"), ("no", "n", "0", "false")
 MOST_TOLD = 10
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for one
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def write_review(path: Path, questions: Sequence[Question], clips: Mapping[str, 
             LETTERS[question.answer],
             evidence.get(question.question_id, ""),
         ]
-        writer.writerow([*map(_cell, cells), *[""] * len(FILLED)])
+        writer.writerow([*map(inert, cells), *[""] * len(FILLED)])
     write_whole(path, [text.getvalue()])
 
 
@@ -189,8 +189,3 @@ def _met(name: str, cell: str | None) -> bool:
     if told not in (*YES, *NO):
         raise ValueError(f"{name} is {told!r}; say yes or no")
     return told in YES
-
-
-def _cell(text: str) -> str:
-    """What a model wrote, so that no spreadsheet computes it."""
-    return f"'{text}" if text.startswith(FORMULA) else text

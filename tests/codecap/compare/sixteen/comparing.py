@@ -48,9 +48,11 @@ def compare(folder: Path, mixed: bool = False, backwards: bool = False, **more: 
         backwards: the rows of all stages come in another order.
     """
     step = -1 if backwards else 1
+    told: dict[str, Any] = {"resamples": RESAMPLES, "config": CONFIG, "metrics": rows.METRICS}
+    told |= {"annotations": rows.annotations()[::step], "scores": list(rows.scores(mixed))[::step]}
     made = tabulate(
-        title="Sixteen", models=rows.MODELS, texts=rows.TEXTS, metrics=rows.METRICS, clips=rows.clips()[::step],
-        annotations=rows.annotations()[::step], captions=list(rows.captions())[::step], renders=list(rows.renders())[::step],
-        scores=list(rows.scores(mixed))[::step], out_dir=folder, **{"resamples": RESAMPLES, "config": CONFIG} | more,
+        title="Sixteen", models=rows.MODELS, texts=rows.TEXTS, clips=rows.clips()[::step],
+        captions=list(rows.captions())[::step], renders=list(rows.renders())[::step], out_dir=folder,
+        **told | more,
     )  # fmt: skip
     return Compared(made, folder)

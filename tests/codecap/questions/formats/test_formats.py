@@ -144,6 +144,26 @@ def test_letters_are_taken_off_only_where_all_options_have_them():
     assert lettered(["A", "B", "C"], "C") == (("A", "B", "C"), 2)
 
 
+def test_letters_of_options_come_before_what_the_options_say():
+    """Which point is the highest? "A. B", "B. A": the answer A is the first option."""
+    assert lettered(["A. B", "B. A", "C. C"], "A") == (("B", "A", "C"), 0)
+    assert lettered(["A. B", "B. A", "C. C"], "[[B]]") == (("B", "A", "C"), 1)
+    points = {"options": ["B", "A"], "answer": 0}
+    assert take("capquiz", CAPQUIZ | points).answer == 0
+    assert take("capquiz", CAPQUIZ | {"options": {"A": "B", "B": "A"}, "answer": "A"}).answer == 0
+    with pytest.raises(WrongForm, match="'A' is the letter of one option and the text of another"):
+        take("capquiz", CAPQUIZ | points | {"answer": "A"})
+
+
+def test_lines_end_where_json_lines_do(tmp_path):
+    odd = CAPQUIZ | {"question": "What\u2028is\x85this?"}
+    path = tmp_path / "odd.jsonl"
+    path.write_text(f"{json.dumps(odd, ensure_ascii=False)}\r\n{json.dumps(CAPQUIZ)}", encoding="utf-8")
+    assert [(place, row["question"]) for place, row in rows_of(path)] == [
+        (f"{path}:1", odd["question"]), (f"{path}:2", CAPQUIZ["question"]),
+    ]  # fmt: skip
+
+
 def test_files_are_lines_or_lists_and_their_faults_have_a_place(tmp_path):
     lines, listed = tmp_path / "a.jsonl", tmp_path / "a.json"
     lines.write_text(f"{json.dumps(CAPQUIZ)}\n\n{json.dumps(CAPQUIZ)}\n")

@@ -126,17 +126,17 @@ def test_options_are_in_another_order_in_each_trial_and_the_same_for_all_models(
     assert orders == [order_of(asked, trial) for trial in range(3)]
 
 
-def trial(model, number, correct):
-    return Trial(question_id="q", model=model, trial=number, order=[0, 1], choice=0, correct=correct)
+def trial(asker, number, correct):
+    return Trial(question_id="q", asker=asker, model="m", trial=number, order=[0, 1], choice=0, correct=correct)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "solved"),
     [((1, 1, 0), (0, 1, 1), True), ((1, 1, 1), (1, 0, 0), False), ((1, 0, 0), (0, 0, 1), False), ((1, 1, 1), (1, 1, 1), True)],
 )
-def test_solved_is_two_of_three_by_both(first, second, solved):
-    made = Maker.model_construct(trials=3, solved_in=2)
-    trials = [trial(model, n, bool(right)) for model, told in (("x", first), ("y", second)) for n, right in enumerate(told)]
+def test_solved_is_two_of_three_by_both_though_both_have_one_name(first, second, solved):
+    made = Maker.model_construct(blind=[None, None], trials=3, solved_in=2)
+    trials = [trial(asker, n, bool(right)) for asker, told in enumerate((first, second)) for n, right in enumerate(told)]
     assert is_solved(trials, made) is solved
     assert accuracy(trials) == pytest.approx(sum(first + second) / 6)
 

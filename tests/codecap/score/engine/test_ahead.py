@@ -55,4 +55,4 @@ def test_a_caller_that_stops_leaves_no_thread():
     items = ahead(range(9), lambda number: number)
     assert next(items) == 0
     items.close()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # a thread of another test may have ended meanwhile
