@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from codecap import registry
 from codecap.clock import FPS
@@ -235,7 +235,7 @@ def late(bench: Bench, clip: Clip, sheet: Sheet) -> Iterator[Check]:
         if values[0] is None:
             continue  # no dynamic point, or nothing that can be followed: the rows of identity say so
         known = [value for value in values if value is not None]
-        rise = max(after - before for before, after in pairwise(known)) if len(known) == len(values) else None
+        rise = max(after - before for before, after in combinations(known, 2)) if len(known) == len(values) else None
         told = "values " + ", ".join("unscored" if value is None else f"{value:.3g}" for value in values)
         yield sheet.at_most(f"{kind} {metric}, largest rise" if kind else f"{metric}, largest rise", rise, 0.02 * scale, told)
     if "lag" in bench.metrics:
