@@ -6,7 +6,7 @@ All numbers are drawn from one seeded generator, so that a run looks like one: b
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,8 @@ from codecap.records import (
     Usage,
     write_rows,
 )
+from codecap.render.browser import find_browser
+from codecap.report.site import build_report
 from codecap.video import CanonicalWriter
 
 WIDTH_PX, HEIGHT_PX = 320, 180
@@ -291,3 +293,22 @@ def page_data() -> Callable[[str, str], object]:
         return json.loads(html[start : html.index("</script>", start)])
 
     return read
+
+
+@pytest.fixture(scope="module")
+def report(run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run's report as it is published."""
+    folder = tmp_path_factory.mktemp("site") / "8_report"
+    build_report(run.comparison, annotations=run.annotations, tracks=run.tracks, out_dir=folder, tables=run.tables)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """Of a module: who drives another browser in the same thread is refused."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(find_browser()))
+        yield found
+        found.close()

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from codecap.render.browser import find_browser
 from codecap.report.site import build_report
 
 CODE_BITS, CODE_PX, WIDTH_PX, HEIGHT_PX = 8, 20, 320, 180  # as the run's videos carry their frame number
@@ -24,23 +23,6 @@ COLOURS = """element => {  // its own, and that of the nearest ground below it
 }"""
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def report(run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("browser") / "8_report"
-    build_report(run.comparison, annotations=run.annotations, tracks=run.tracks, out_dir=folder, tables=run.tables)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(find_browser()))
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from codecap.render.browser import find_browser
 from codecap.report import links
 from codecap.report.pages import told
-from codecap.report.site import build_report
 
 CODE_BITS, CODE_PX, WIDTH_PX, HEIGHT_PX = 8, 20, 320, 180  # as the run's videos carry their frame number
 DIM_TEXT = """() => {  // elements whose text has less contrast to the ground below it than 4.5 to 1 (WCAG 2.2, 1.4.3)
@@ -44,23 +42,6 @@ DIM_TEXT = """() => {  // elements whose text has less contrast to the ground be
 }"""
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def report(run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site") / "8_report"
-    build_report(run.comparison, annotations=run.annotations, tracks=run.tracks, out_dir=folder, tables=run.tables)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(find_browser()))
-        yield found
-        found.close()
 
 
 @pytest.fixture
